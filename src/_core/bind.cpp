@@ -1,0 +1,393 @@
+// The Python face of the core: every argument is checked here, so that no call can read or write out of bounds,
+// and the GIL is released around every loop.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "builds.hpp"
+#include "order.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using namespace sx;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::atomic<const Kernels*> chosen{nullptr};
+
+const Kernels& kernels() { return *chosen.load(std::memory_order_relaxed); }
+
+[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+void expect(bool holds, const std::string& message) {
+    if (!holds) refuse(message);
+}
+
+template <class T>
+void expect_aligned(const T* data, const char* name) {
+    expect(reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0, std::string(name) + " is not aligned in memory");
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
+    const std::size_t n = values.size();
+    return to_numpy(std::move(values), {n});
+}
+
+// ---------------------------------------------------------------------------------------------- the matrix
+
+struct HeldMatrix {
+    Matrix m;
+    nb::object data, indices, indptr;  // keep the arrays alive
+    bool canonical = true;             // columns strictly ascending in every row
+};
+
+template <class T>
+void check_csr(const HeldMatrix& held, bool* canonical, std::int64_t n_values, std::int64_t n_indices,
+               std::int64_t n_indptr) {
+    const Matrix& m = held.m;
+    const T* indices = static_cast<const T*>(m.indices);
+    const T* indptr = static_cast<const T*>(m.indptr);
+    expect(n_values == n_indices, "a CSR matrix needs as many indices as values: found " + std::to_string(n_indices) +
+                                      " and " + std::to_string(n_values));
+    expect(n_indptr == m.rows + 1, "a CSR matrix needs one more entry in indptr than rows");
+    expect(indptr[0] == 0, "a CSR matrix starts at 0: found indptr[0] = " + std::to_string(indptr[0]));
+    for (std::int64_t i = 0; i < m.rows; ++i) {
+        if (indptr[i + 1] < indptr[i]) {
+            refuse("indptr of a CSR matrix must not fall: it does at row " + std::to_string(i));
+        }
+    }
+    expect(indptr[m.rows] <= n_values, "indptr of a CSR matrix ends at " + std::to_string(indptr[m.rows]) +
+                                           " but there are " + std::to_string(n_values) + " values");
+    bool ascending = true;
+    for (std::int64_t i = 0; i < m.rows; ++i) {
+        T before = -1;
+        bool inside = true;
+        for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
+            const T column = indices[p];
+            inside &= column >= 0 && column < m.cols;
+            ascending &= column > before;
+            before = column;
+        }
+        if (!inside) {
+            refuse("row " + std::to_string(i) + " of a CSR matrix has a column outside 0.." +
+                   std::to_string(m.cols - 1));
+        }
+    }
+    *canonical = ascending;
+}
+
+template <class T>
+HeldMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X) {
+    HeldMatrix held;
+    const std::int64_t rows = X.shape(0), cols = X.shape(1);
+    const std::int64_t stride = rows > 1 ? X.stride(0) : cols;
+    expect(cols <= 1 || rows == 0 || X.stride(1) == 1, "a dense matrix must be C-ordered: the values of a row side by side");
+    expect(stride >= cols, "the rows of a dense matrix must not overlap");
+    expect_aligned(X.data(), "a dense matrix");
+    held.m = {Layout::dense, sizeof(T) == 4 ? Value::f32 : Value::f64, Index::i32, X.data(), nullptr, nullptr,
+              rows, cols, stride};
+    held.data = nb::cast(X);
+    return held;
+}
+
+template <class T, class I>
+HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::int64_t cols) {
+    HeldMatrix held;
+    expect(cols >= 0, "a matrix cannot have a negative number of columns");
+    expect(indptr.shape(0) >= 1, "indptr of a CSR matrix is empty");
+    expect_aligned(data.data(), "data");
+    expect_aligned(indices.data(), "indices");
+    expect_aligned(indptr.data(), "indptr");
+    held.m = {Layout::csr, sizeof(T) == 4 ? Value::f32 : Value::f64, sizeof(I) == 4 ? Index::i32 : Index::i64,
+              data.data(), indices.data(), indptr.data(), std::int64_t(indptr.shape(0)) - 1, cols, 0};
+    {
+        nb::gil_scoped_release free;
+        check_csr<I>(held, &held.canonical, data.shape(0), indices.shape(0), indptr.shape(0));
+    }
+    held.data = nb::cast(data);
+    held.indices = nb::cast(indices);
+    held.indptr = nb::cast(indptr);
+    return held;
+}
+
+// ---------------------------------------------------------------------------------------------- the targets
+
+struct Votes {
+    std::vector<std::int64_t> row;
+    std::vector<double> signed_tau, time;
+
+    static void push(void* owner, std::int64_t row, double signed_tau, double time) {
+        auto* votes = static_cast<Votes*>(owner);
+        votes->row.push_back(row);
+        votes->signed_tau.push_back(signed_tau);
+        votes->time.push_back(time);
+    }
+};
+
+struct HeldTarget {
+    Target t;
+    std::int64_t cols;
+    std::unique_ptr<Votes> votes;
+    nb::object arrays[5];
+};
+
+void make_target(HeldTarget* held, Vector<double> w, Vector<double> real, Vector<std::int64_t> count,
+                 std::optional<Vector<double>> drift, std::optional<Vector<double>> pocket, std::int32_t positive,
+                 std::pair<bool, bool> tie_is_mistake, bool vote) {
+    const std::size_t n = w.shape(0);
+    expect(real.shape(0) == std::size_t(real_slots), "real needs " + std::to_string(int(real_slots)) + " slots");
+    expect(count.shape(0) == std::size_t(count_slots), "count needs " + std::to_string(int(count_slots)) + " slots");
+    expect(!drift || drift->shape(0) == n, "drift and w differ in length");
+    expect(!pocket || pocket->shape(0) == n, "pocket and w differ in length");
+    expect_aligned(w.data(), "w");
+    expect_aligned(real.data(), "real");
+    expect_aligned(count.data(), "count");
+    if (drift) expect_aligned(drift->data(), "drift");
+    if (pocket) expect_aligned(pocket->data(), "pocket");
+    auto votes = vote ? std::make_unique<Votes>() : nullptr;
+    new (held) HeldTarget{{w.data(), drift ? drift->data() : nullptr, pocket ? pocket->data() : nullptr, real.data(),
+                           count.data(), {votes.get(), vote ? &Votes::push : nullptr}, positive,
+                           {tie_is_mistake.first, tie_is_mistake.second}},
+                          std::int64_t(n),
+                          std::move(votes),
+                          {nb::cast(w), nb::cast(real), nb::cast(count), drift ? nb::cast(*drift) : nb::none(),
+                           pocket ? nb::cast(*pocket) : nb::none()}};
+}
+
+nb::tuple take_votes(HeldTarget& held) {
+    Votes taken;
+    if (held.votes) std::swap(taken, *held.votes);
+    return nb::make_tuple(to_numpy(std::move(taken.row)), to_numpy(std::move(taken.signed_tau)),
+                          to_numpy(std::move(taken.time)));
+}
+
+// ---------------------------------------------------------------------------------------------- the loops
+
+struct Examples {
+    Vector<const std::int32_t> codes;
+    std::optional<Vector<const double>> weights;
+    std::optional<Vector<const std::uint32_t>> order;
+
+    // Check what a pass over begin..end will read, of a pool of `pool` examples when it may look at them all.
+    Pass pass(const Matrix& m, std::int64_t begin, std::int64_t end, bool whole, double bias_square,
+              double clock) const {
+        expect(std::int64_t(codes.shape(0)) == m.rows, "codes and rows differ in number");
+        expect(!weights || std::int64_t(weights->shape(0)) == m.rows, "weights and rows differ in number");
+        const std::int64_t pool = order ? std::int64_t(order->shape(0)) : m.rows;
+        expect(0 <= begin && begin <= end && end <= pool, "begin and end must lie within the examples");
+        expect_aligned(codes.data(), "codes");
+        if (weights) expect_aligned(weights->data(), "weights");
+        if (order) {
+            expect_aligned(order->data(), "order");
+            std::uint32_t largest = 0;
+            const std::int64_t from = whole ? 0 : begin, to = whole ? pool : end;
+            for (std::int64_t p = from; p < to; ++p) largest = std::max(largest, order->data()[p]);
+            expect(from == to || std::int64_t(largest) < m.rows, "order names a row that is not there");
+        }
+        return {codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, begin, end, pool,
+                bias_square, clock};
+    }
+};
+
+// Split `n` things over at most `n_jobs` threads: work(first, last).
+template <class Work>
+void in_parallel(std::int64_t n, int n_jobs, Work work) {
+    const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(n_jobs, n));
+    std::vector<std::exception_ptr> failed(parts);
+    auto part = [&](std::int64_t k) {
+        try {
+            work(n * k / parts, n * (k + 1) / parts);
+        } catch (...) {
+            failed[k] = std::current_exception();
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::int64_t k = 1; k < parts; ++k) threads.emplace_back(part, k);
+    part(0);
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& problem : failed) {
+        if (problem) std::rethrow_exception(problem);
+    }
+}
+
+std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examples, std::int64_t begin,
+                                      std::int64_t end, std::vector<HeldTarget*> targets, double eta,
+                                      double threshold, double bias_square, double clock, std::int64_t fold_size,
+                                      int n_jobs) {
+    expect(fold_size >= 1, "fold_size must be at least 1");
+    bool whole = false;
+    std::vector<Target> plain;
+    for (const HeldTarget* target : targets) {
+        expect(target != nullptr && target->cols == X.m.cols, "a target's weights and the columns of X differ in number");
+        whole |= target->t.pocket != nullptr;
+        plain.push_back(target->t);
+    }
+    const Pass pass = examples.pass(X.m, begin, end, whole, bias_square, clock);
+    std::atomic<std::int64_t> bad{all_good};
+    std::atomic<double> after{clock};
+    nb::gil_scoped_release free;
+    in_parallel(std::int64_t(plain.size()), n_jobs, [&](std::int64_t first, std::int64_t last) {
+        Pass mine = pass;
+        const ThresholdRule rule{eta, threshold};
+        std::int64_t row;
+        if (fold_size == 1) {
+            row = kernels().visit(X.m, mine, rule, plain.data() + first, int(last - first));
+        } else {
+            std::vector<double> scratch(X.m.cols, 0.0);
+            row = kernels().fold(X.m, mine, rule, plain.data() + first, int(last - first), fold_size, scratch.data());
+        }
+        if (row != all_good) bad = row;
+        after = mine.clock;
+    });
+    return {bad, after};
+}
+
+std::tuple<std::int64_t, double, double> tally(const HeldMatrix& X, const Examples& examples, std::int64_t begin,
+                                               std::int64_t end, const HeldTarget& target) {
+    expect(target.cols == X.m.cols, "a target's weights and the columns of X differ in number");
+    const Pass pass = examples.pass(X.m, begin, end, false, 0.0, 0.0);
+    Tally seen{};
+    nb::gil_scoped_release free;
+    const std::int64_t bad = kernels().tally(X.m, pass, target.t, &seen);
+    return {bad, seen.loss, seen.criterion};
+}
+
+auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bias, int n_jobs) {
+    const std::int64_t n_targets = w.shape(0);
+    expect(std::int64_t(w.shape(1)) == X.m.cols, "weights and columns of X differ in number");
+    expect(std::int64_t(bias.shape(0)) == n_targets, "weights and biases differ in number");
+    expect_aligned(w.data(), "w");
+    expect_aligned(bias.data(), "bias");
+    std::vector<double> out(std::size_t(X.m.rows) * n_targets);
+    {
+        nb::gil_scoped_release free;
+        in_parallel(X.m.rows, n_jobs, [&](std::int64_t first, std::int64_t last) {
+            kernels().decide(X.m, first, last, w.data(), bias.data(), int(n_targets), out.data());
+        });
+    }
+    return to_numpy(std::move(out), {std::size_t(X.m.rows), std::size_t(n_targets)});
+}
+
+auto square_norms(const HeldMatrix& X) {
+    std::vector<double> out(X.m.rows);
+    {
+        nb::gil_scoped_release free;
+        kernels().square_norms(X.m, out.data());
+    }
+    return to_numpy(std::move(out));
+}
+
+std::int64_t first_bad_row(const HeldMatrix& X, std::int64_t begin, std::int64_t end) {
+    expect(0 <= begin && begin <= end && end <= X.m.rows, "begin and end must lie within the rows");
+    nb::gil_scoped_release free;
+    return kernels().first_bad_row(X.m, begin, end);
+}
+
+void make_shuffler(Shuffler* held, const HeldMatrix& X, const Examples& examples) {
+    expect(X.m.rows < (std::int64_t(1) << 32), "an order can hold at most 2^32 - 1 rows");
+    const Pass pass = examples.pass(X.m, 0, 0, false, 0.0, 0.0);
+    nb::gil_scoped_release free;
+    new (held) Shuffler(X.m, pass.codes, pass.weights);
+}
+
+auto shuffled(const Shuffler& shuffler, std::uint64_t seed, std::uint64_t epoch) {
+    std::vector<std::uint32_t> order;
+    {
+        nb::gil_scoped_release free;
+        order = shuffler.epoch(seed, epoch);
+    }
+    return to_numpy(std::move(order));
+}
+
+std::vector<std::string> build_names() {
+    std::vector<std::string> names;
+    for (const Kernels* build : usable_builds()) names.push_back(build->name);
+    return names;
+}
+
+void use_build(const std::string& name) {
+    const Kernels* build = find_build(name.c_str());
+    if (build == nullptr) {
+        std::string known;
+        for (const std::string& each : build_names()) known += (known.empty() ? "" : ", ") + each;
+        refuse("no build '" + name + "' runs on this machine: choose one of " + known);
+    }
+    chosen = build;
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+    module.doc() = "The compiled loops of separatrix.";
+    const auto usable = usable_builds();
+    if (usable.empty()) throw std::runtime_error("separatrix needs a processor with SSE4.2 (x86-64-v2)");
+    chosen = usable.back();
+
+    module.def("builds", &build_names, "The builds of the kernels that run on this machine, oldest first.");
+    module.def("build", [] { return std::string(kernels().name); }, "The build in use.");
+    module.def("use_build", &use_build, "name"_a, "Use this build from now on.");
+
+    nb::class_<HeldMatrix>(module, "Matrix", "Checked rows that the loops can read.")
+        .def_ro("canonical", &HeldMatrix::canonical)
+        .def_prop_ro("shape", [](const HeldMatrix& X) { return std::make_pair(X.m.rows, X.m.cols); });
+    module.def("dense", &dense<float>, "X"_a.noconvert());
+    module.def("dense", &dense<double>, "X"_a.noconvert());
+    module.def("csr", &csr<float, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
+    module.def("csr", &csr<float, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
+    module.def("csr", &csr<double, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
+    module.def("csr", &csr<double, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
+
+    nb::class_<HeldTarget>(module, "Target", "One yes-or-no question and the arrays that learning it changes.")
+        .def("__init__", &make_target, "w"_a.noconvert(), "real"_a.noconvert(), "count"_a.noconvert(),
+             "drift"_a.noconvert().none(), "pocket"_a.noconvert().none(), "positive"_a, "tie_is_mistake"_a, "vote"_a)
+        .def("take_votes", &take_votes, "The updates recorded since the last call: rows, tau * y, times.");
+
+    nb::class_<Examples>(module, "Examples", "Labels, weights and order of the rows.")
+        .def(nb::init<Vector<const std::int32_t>, std::optional<Vector<const double>>,
+                      std::optional<Vector<const std::uint32_t>>>(),
+             "codes"_a.noconvert(), "weights"_a.noconvert().none(), "order"_a.noconvert().none());
+
+    module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "targets"_a, "eta"_a, "threshold"_a,
+               "bias_square"_a, "clock"_a, "fold_size"_a, "n_jobs"_a,
+               "Learn from examples begin..end; the row that was not finite (or -1) and the clock after.");
+    module.def("tally", &tally, "X"_a, "examples"_a, "begin"_a, "end"_a, "target"_a,
+               "The row that was not finite (or -1), the weight of the mistakes, and the perceptron criterion.");
+    module.def("decide", &decide, "X"_a, "w"_a.noconvert(), "bias"_a.noconvert(), "n_jobs"_a,
+               "Activations of every row for every weight vector.");
+    module.def("square_norms", &square_norms, "X"_a);
+    module.def("first_bad_row", &first_bad_row, "X"_a, "begin"_a, "end"_a,
+               "The first row that holds a NaN or an infinity, or -1.");
+
+    nb::class_<Shuffler>(module, "Shuffler", "Draws the order of each epoch from what the examples hold.")
+        .def("__init__", &make_shuffler, "X"_a, "examples"_a)
+        .def("epoch", &shuffled, "seed"_a, "epoch"_a);
+}

@@ -1,0 +1,86 @@
+// What the compiled core takes and gives: plain structs of pointers, shared by every build of the kernels.
+//
+// Nothing here owns memory and nothing here is specific to an instruction set. The kernels (kernels.cpp) are
+// compiled once for each instruction set into a namespace of their own and reach the binding through a `Kernels`
+// table; they use no standard-library templates, so that no code compiled for a newer processor can be merged by
+// the linker into a build for an older one.
+#pragma once
+#include <cstdint>
+
+namespace sx {
+
+enum class Layout : int { dense, csr };
+enum class Value : int { f32, f64 };
+enum class Index : int { i32, i64 };
+
+// A checked matrix: dense rows (row i starts at data + i * stride elements) or CSR with sorted, unique columns.
+struct Matrix {
+    Layout layout;
+    Value value;
+    Index index;
+    const void* data;
+    const void* indices;
+    const void* indptr;
+    std::int64_t rows, cols, stride;
+};
+
+// Receives one record for each update, for the voted readout: the row, tau * y, and the time of the update.
+struct VoteSink {
+    void* owner;
+    void (*push)(void* owner, std::int64_t row, double signed_tau, double time);
+};
+
+// One yes-or-no question ("class `positive` or not?") and everything that learning it changes.
+// Null pointers switch a readout's bookkeeping off. The names of the slots are in solution.py.
+// Time is counted in examples (their weights): `birth` is the clock when learning began, `run_start` when the current
+// weights did.
+enum Real : int { bias, birth, drift_bias, run_start, pocket_bias, pocket_run, pocket_loss, real_slots };
+enum Count : int { updates, mistakes, pocket_checked, count_slots };
+struct Target {
+    double* w;
+    double* drift;   // averaged: sum over updates of (time of the update) * (change of w)
+    double* pocket;  // pocket: the best weights so far
+    double* real;
+    std::int64_t* count;
+    VoteSink votes;
+    std::int32_t positive;
+    bool tie_is_mistake[2];  // for a negative, for a positive example
+};
+
+// The perceptron rules: step by `eta` when the margin is at most `threshold`.
+struct ThresholdRule {
+    double eta, threshold;
+};
+
+// The examples of a pass: rows order[begin..end) (or begin..end themselves when order is null).
+struct Pass {
+    const std::int32_t* codes;
+    const double* weights;       // null: every example weighs 1
+    const std::uint32_t* order;  // null: in the order of the rows
+    std::int64_t begin, end;
+    std::int64_t pool;           // length of the whole epoch, for the pocket's check
+    double bias_square;          // K^2, the bias coordinate squared; 0 without a bias
+    double clock;                // the weight of all examples presented before this pass
+};
+
+struct Tally {
+    double loss;       // weight of the misclassified examples
+    double criterion;  // sum of weight * max(0, -margin): Lecture 000's E_P
+};
+
+constexpr std::int64_t all_good = -1;
+
+struct Kernels {
+    const char* name;
+    // Each returns the first row whose activation is not finite, or all_good; `visit` and `fold` move the clock.
+    std::int64_t (*visit)(const Matrix&, Pass&, ThresholdRule, Target*, int n_targets);
+    std::int64_t (*fold)(const Matrix&, Pass&, ThresholdRule, Target*, int n_targets, std::int64_t fold_size,
+                         double* scratch);
+    std::int64_t (*tally)(const Matrix&, const Pass&, const Target&, Tally*);
+    void (*decide)(const Matrix&, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
+                   int n_targets, double* out);
+    void (*square_norms)(const Matrix&, double* out);
+    std::int64_t (*first_bad_row)(const Matrix&, std::int64_t begin, std::int64_t end);
+};
+
+}  // namespace sx

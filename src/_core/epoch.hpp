@@ -1,0 +1,208 @@
+// The loops: visit examples one at a time, a fold at a time, or only look.
+//
+// Problem: for each target (a question "class c or not?") run the perceptron rule of ThresholdRule over the
+// examples of a Pass, in order. Input: rows, codes, weights, order. Output: the targets' weights and counts,
+// changed in place. Perceptron: Rosenblatt 1958. Averaged and voted readouts: Freund and Schapire 1999, figure 1;
+// the average is kept in the lazy form w - drift / time, so a correct answer costs nothing but its dot product. Pocket with ratchet: Gallant 1990, section III.
+//
+// An example of weight 2.5 is presented at most three times in succession, with steps of 1, 1 and 0.5 times eta:
+// an integer weight is exactly that many copies of the row (the thousandth takes all that is left, so that no weight
+// can hold up the run).
+//
+// Included by kernels.cpp only, inside the namespace of one build.
+
+constexpr std::int64_t kAhead = 8;  // rows between a prefetch and the visit
+constexpr int kCopies = 1000;
+
+inline bool is_mistake(double margin, double threshold, bool tie_is_mistake) {
+    return margin < threshold || (tie_is_mistake && margin == threshold);
+}
+
+inline std::int64_t row_at(const Pass& pass, std::int64_t p) { return pass.order ? pass.order[p] : p; }
+
+inline void copy(double* to, const double* from, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) to[j] = from[j];
+}
+
+// Weigh the mistakes of one weight vector; give up once the loss reaches `limit` (the answer is then `limit` or more).
+template <class Rows>
+std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double limit, Tally* out) {
+    out->loss = out->criterion = 0.0;
+    const double* w[1] = {t.w};
+    for (std::int64_t p = pass.begin; p < pass.end; ++p) {
+        const std::int64_t i = row_at(pass, p);
+        if (pass.order && p + kAhead < pass.end) X.prefetch_row(row_at(pass, p + kAhead));
+        double a;
+        X.template dots<1>(i, w, &a);
+        a += t.real[bias];
+        if (!is_finite(a)) return i;
+        const bool positive = pass.codes[i] == t.positive;
+        const double margin = positive ? a : -a;
+        const double weight = pass.weights ? pass.weights[i] : 1.0;
+        if (is_mistake(margin, 0.0, t.tie_is_mistake[positive])) {
+            out->loss += weight;
+            out->criterion -= weight * margin;
+            if (out->loss >= limit) return all_good;
+        }
+    }
+    return all_good;
+}
+
+// The ratchet: when the current weights have had the longest run of correct answers, they replace the pocket's
+// if they also make less loss on all examples of the epoch.
+template <class Rows>
+void check_pocket(const Rows& X, const Pass& pass, Target& t, double clock) {
+    const double run = clock - t.real[run_start];
+    if (!(run > t.real[pocket_run]) || t.count[pocket_checked]) return;
+    Pass whole = pass;
+    whole.begin = 0;
+    whole.end = pass.pool;
+    Tally seen;
+    if (tally_rows(X, whole, t, t.real[pocket_loss], &seen) != all_good) return;
+    t.count[pocket_checked] = 1;
+    if (seen.loss < t.real[pocket_loss]) {
+        t.real[pocket_loss] = seen.loss;
+        t.real[pocket_run] = run;
+        t.real[pocket_bias] = t.real[bias];
+        copy(t.pocket, t.w, X.cols);
+    }
+}
+
+// One update of one target by row i.
+template <class Rows>
+void move(const Rows& X, const Pass& pass, Target& t, std::int64_t i, double signed_tau, double clock) {
+    if (t.pocket) check_pocket(X, pass, t, clock);
+    X.add(i, signed_tau, t.w);
+    const double bias_step = signed_tau * pass.bias_square;
+    t.real[bias] += bias_step;
+    const double age = clock - t.real[birth];
+    if (t.drift) {
+        X.add(i, age * signed_tau, t.drift);
+        t.real[drift_bias] += age * bias_step;
+    }
+    if (t.votes.push) t.votes.push(t.votes.owner, i, signed_tau, age);
+    ++t.count[mistakes];
+    ++t.count[updates];
+}
+
+// Everything that a clearly correct answer does not need: the tie, the update, the copies of the row still due.
+// False when the activation is not finite.
+template <class Rows>
+SX_COLD bool learn(const Rows& X, const Pass& pass, ThresholdRule rule, Target& t, std::int64_t i, bool positive,
+           double margin, double weight) {
+    const double* w[1] = {t.w};
+    double clock = pass.clock, remaining = weight;
+    for (int copy = 1; remaining > 0.0; ++copy) {
+        if (!is_finite(margin)) return false;
+        if (!is_mistake(margin, rule.threshold, t.tie_is_mistake[positive])) return true;
+        const double share = remaining < 1.0 || copy == kCopies ? remaining : 1.0;
+        const double tau = rule.eta * share;
+        move(X, pass, t, i, positive ? tau : -tau, clock);
+        clock += share;
+        remaining -= share;
+        t.real[run_start] = clock;
+        t.count[pocket_checked] = 0;
+        if (!(remaining > 0.0)) return true;
+        double a;
+        X.template dots<1>(i, w, &a);
+        a += t.real[bias];
+        margin = positive ? a : -a;
+    }
+    return is_finite(margin);  // an example of weight 0 teaches nothing, but must still be a number
+}
+
+template <int N, class Rows>
+SX_HOT bool answer(const Rows& X, const Pass& pass, ThresholdRule rule, Target* targets, std::int64_t i, double weight) {
+    const double* w[N];
+    double a[N];
+    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].w;
+    X.template dots<N>(i, w, a);
+    const std::int32_t code = pass.codes[i];
+    SX_UNROLL for (int k = 0; k < N; ++k) {
+        Target& t = targets[k];
+        const double activation = a[k] + t.real[bias];
+        const bool positive = code == t.positive;
+        const double margin = positive ? activation : -activation;
+        if (margin > rule.threshold && is_finite(margin)) continue;
+        if (!learn(X, pass, rule, t, i, positive, margin, weight)) return false;
+    }
+    return true;
+}
+
+template <class Rows>
+std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
+    for (std::int64_t p = pass.begin; p < pass.end; ++p) {
+        const std::int64_t i = row_at(pass, p);
+        if (pass.order && p + kAhead < pass.end) X.prefetch_row(row_at(pass, p + kAhead));
+        const double weight = pass.weights ? pass.weights[i] : 1.0;
+        int k = 0;
+        for (; k + kTogether <= n_targets; k += kTogether) {
+            if (!answer<kTogether>(X, pass, rule, targets + k, i, weight)) return i;
+        }
+        for (; k < n_targets; ++k) {
+            if (!answer<1>(X, pass, rule, targets + k, i, weight)) return i;
+        }
+        pass.clock += weight;
+    }
+    if (pass.end == pass.pool) {
+        for (int k = 0; k < n_targets; ++k) {
+            if (targets[k].pocket) check_pocket(X, pass, targets[k], pass.clock);
+        }
+    }
+    return all_good;
+}
+
+// Fold and batch: the rule answers for every example of a fold with the weights held still; the weighted mean of
+// the answers moves them. `scratch` holds `cols` zeros, before and after.
+template <class Rows>
+std::int64_t fold_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets,
+                       std::int64_t fold_size, double* scratch) {
+    for (std::int64_t from = pass.begin; from < pass.end; from += fold_size) {
+        const std::int64_t to = from + fold_size < pass.end ? from + fold_size : pass.end;
+        double total = 0.0;
+        for (std::int64_t p = from; p < to; ++p) total += pass.weights ? pass.weights[row_at(pass, p)] : 1.0;
+        for (int k = 0; k < n_targets; ++k) {
+            Target& t = targets[k];
+            const double* w[1] = {t.w};
+            double bias_sum = 0.0;
+            std::int64_t wrong = 0;
+            for (std::int64_t p = from; p < to; ++p) {
+                const std::int64_t i = row_at(pass, p);
+                double a;
+                X.template dots<1>(i, w, &a);
+                a += t.real[bias];
+                if (!is_finite(a)) return i;
+                const bool positive = pass.codes[i] == t.positive;
+                if (!is_mistake(positive ? a : -a, rule.threshold, t.tie_is_mistake[positive])) continue;
+                const double tau = rule.eta * (pass.weights ? pass.weights[i] : 1.0);
+                const double signed_tau = positive ? tau : -tau;
+                X.add(i, signed_tau, scratch);
+                bias_sum += signed_tau * pass.bias_square;
+                ++wrong;
+            }
+            if (wrong == 0) continue;
+            if (t.pocket) check_pocket(X, pass, t, pass.clock);
+            const double age = pass.clock - t.real[birth];
+            for (std::int64_t j = 0; j < X.cols; ++j) {
+                const double step = scratch[j] / total;
+                t.w[j] += step;
+                if (t.drift) t.drift[j] += age * step;
+                scratch[j] = 0.0;
+            }
+            const double bias_step = bias_sum / total;
+            t.real[bias] += bias_step;
+            t.real[drift_bias] += age * bias_step;
+            t.real[run_start] = pass.clock + total;
+            t.count[pocket_checked] = 0;
+            t.count[mistakes] += wrong;
+            ++t.count[updates];
+        }
+        pass.clock += total;
+    }
+    if (pass.end == pass.pool) {
+        for (int k = 0; k < n_targets; ++k) {
+            if (targets[k].pocket) check_pocket(X, pass, targets[k], pass.clock);
+        }
+    }
+    return all_good;
+}

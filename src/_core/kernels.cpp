@@ -1,0 +1,91 @@
+// One build of the kernels. CMake compiles this file once for each instruction set, with SX_BUILD naming it.
+#include "core.hpp"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace sx {
+namespace SX_BUILD {
+
+#include "rows.hpp"
+#include "epoch.hpp"
+
+template <class T, class Work>
+auto with_index(const Matrix& m, Work work) {
+    if (m.layout == Layout::dense) {
+        return work(Dense<T>{static_cast<const T*>(m.data), m.rows, m.cols, m.stride});
+    }
+    if (m.index == Index::i32) {
+        using I = std::uint32_t;
+        return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
+                              static_cast<const I*>(m.indptr), m.rows, m.cols});
+    }
+    using I = std::int64_t;
+    return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
+                          static_cast<const I*>(m.indptr), m.rows, m.cols});
+}
+
+// The row type is chosen here and nowhere else: another one is a value of `Value` and a line below.
+template <class Work>
+auto with_rows(const Matrix& m, Work work) {
+    return m.value == Value::f32 ? with_index<float>(m, work) : with_index<double>(m, work);
+}
+
+std::int64_t visit(const Matrix& m, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
+    return with_rows(m, [&](const auto& X) { return visit_rows(X, pass, rule, targets, n_targets); });
+}
+
+std::int64_t fold(const Matrix& m, Pass& pass, ThresholdRule rule, Target* targets, int n_targets,
+                  std::int64_t fold_size, double* scratch) {
+    return with_rows(m, [&](const auto& X) {
+        return fold_rows(X, pass, rule, targets, n_targets, fold_size, scratch);
+    });
+}
+
+std::int64_t tally(const Matrix& m, const Pass& pass, const Target& target, Tally* out) {
+    return with_rows(m, [&](const auto& X) { return tally_rows(X, pass, target, __builtin_inf(), out); });
+}
+
+void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
+            int n_targets, double* out) {
+    with_rows(m, [&](const auto& X) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            double* a = out + i * n_targets;
+            int k = 0;
+            for (; k + kTogether <= n_targets; k += kTogether) {
+                const double* block[kTogether];
+                for (int b = 0; b < kTogether; ++b) block[b] = w + (k + b) * m.cols;
+                X.template dots<kTogether>(i, block, a + k);
+            }
+            for (; k < n_targets; ++k) {
+                const double* one[1] = {w + k * m.cols};
+                X.template dots<1>(i, one, a + k);
+            }
+            for (k = 0; k < n_targets; ++k) a[k] += bias[k];
+        }
+    });
+}
+
+void square_norms(const Matrix& m, double* out) {
+    with_rows(m, [&](const auto& X) {
+        for (std::int64_t i = 0; i < m.rows; ++i) out[i] = X.square_norm(i);
+    });
+}
+
+std::int64_t first_bad_row(const Matrix& m, std::int64_t begin, std::int64_t end) {
+    return with_rows(m, [&](const auto& X) -> std::int64_t {
+        for (std::int64_t i = begin; i < end; ++i) {
+            if (!X.finite(i)) return i;
+        }
+        return all_good;
+    });
+}
+
+#define SX_TEXT(name) #name
+#define SX_NAME(name) SX_TEXT(name)
+extern const Kernels kernels;
+const Kernels kernels = {SX_NAME(SX_BUILD), visit, fold, tally, decide, square_norms, first_bad_row};
+
+}  // namespace SX_BUILD
+}  // namespace sx

@@ -1,0 +1,211 @@
+// Rows: how a dot product reads a row and how an update writes it back. One template for each layout.
+//
+// Same bits everywhere. A dense dot product keeps 16 running sums, element j going to sum j mod 16, and adds them
+// 8 + 8, 4 + 4, 2 + 2, 1 + 1; a sparse one keeps 4, by position in the row. Products and sums are double and
+// never contracted, so the width of the vector registers changes the speed and not the result.
+//
+// Included by kernels.cpp only, inside the namespace of one build.
+
+constexpr int kLanes = 16;
+constexpr int kSparseLanes = 4;
+
+// kWidth doubles in one register, and kTogether: how many weight vectors one reading of a row serves at once.
+#if defined(__GNUC__) && defined(__AVX512F__)
+constexpr int kWidth = 8, kTogether = 5;
+#elif defined(__GNUC__) && defined(__AVX__)
+constexpr int kWidth = 4, kTogether = 2;
+#elif defined(__GNUC__)
+constexpr int kWidth = 2, kTogether = 1;
+#else
+constexpr int kWidth = 1, kTogether = 1;
+#endif
+constexpr int kRegisters = kLanes / kWidth;
+
+// A dot product must live inside its loop, an update outside it: left to itself the compiler does the opposite.
+#if defined(__GNUC__)
+#define SX_HOT __attribute__((always_inline)) inline
+#define SX_COLD __attribute__((noinline))
+#define SX_UNROLL _Pragma("GCC unroll 16")
+#else
+#define SX_HOT inline
+#define SX_COLD
+#define SX_UNROLL
+#endif
+
+#if defined(__GNUC__)
+typedef double Vec __attribute__((vector_size(kWidth * sizeof(double))));
+template <class T>
+struct Pack {
+    typedef T type __attribute__((vector_size(kWidth * sizeof(T))));
+};
+template <class T>
+SX_HOT Vec load(const T* p) {
+    typename Pack<T>::type v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, Vec);
+}
+// The compilers' own widening of a float vector goes through halves; the one instruction is worth naming.
+#if defined(__AVX512F__)
+SX_HOT Vec load(const float* p) { return (Vec)_mm512_cvtps_pd(_mm256_loadu_ps(p)); }
+#elif defined(__AVX__)
+SX_HOT Vec load(const float* p) { return (Vec)_mm256_cvtps_pd(_mm_loadu_ps(p)); }
+#elif defined(__SSE2__)
+SX_HOT Vec load(const float* p) { return (Vec)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i_u*)p))); }
+#endif
+inline void store(double* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
+inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
+#else
+typedef double Vec;
+template <class T>
+SX_HOT Vec load(const T* p) {
+    return double(*p);
+}
+inline void store(double* p, Vec v) { *p = v; }
+inline void prefetch(const void*) {}
+#endif
+
+inline bool is_finite(double v) { return v - v == 0.0; }
+
+// 8 + 8, 4 + 4, 2 + 2, 1 + 1.
+SX_HOT double sum_of_lanes(Vec* sum) {
+    SX_UNROLL for (int half = kRegisters / 2; half > 0; half /= 2) {
+        SX_UNROLL for (int r = 0; r < half; ++r) sum[r] += sum[r + half];
+    }
+#if defined(__AVX512F__)
+    const __m512d whole = (__m512d)sum[0];
+    const __m256d four = _mm512_castpd512_pd256(whole) + _mm512_extractf64x4_pd(whole, 1);
+    const __m128d two = _mm256_castpd256_pd128(four) + _mm256_extractf128_pd(four, 1);
+    return two[0] + two[1];
+#elif defined(__AVX__)
+    const __m256d four = (__m256d)sum[0];
+    const __m128d two = _mm256_castpd256_pd128(four) + _mm256_extractf128_pd(four, 1);
+    return two[0] + two[1];
+#else
+    double lane[kWidth];
+    store(lane, sum[0]);
+    return kWidth == 1 ? lane[0] : lane[0] + lane[kWidth - 1];
+#endif
+}
+
+// The first n of a row's last elements, then zeros: a short row ends like a full one.
+template <class T>
+SX_HOT void pad(T* to, const T* from, std::int64_t n) {
+    for (int l = 0; l < kLanes; ++l) to[l] = l < n ? from[l] : T(0);
+}
+
+template <class T>
+struct Dense {
+    const T* data;
+    std::int64_t rows, cols, stride;
+
+    const T* row(std::int64_t i) const { return data + i * stride; }
+
+    void prefetch_row(std::int64_t i) const {
+        const char* p = reinterpret_cast<const char*>(row(i));
+        const std::int64_t bytes = cols * std::int64_t(sizeof(T));
+        const std::int64_t reach = bytes < 4096 ? bytes : 4096;
+        for (std::int64_t b = 0; b < reach; b += 64) prefetch(p + b);
+    }
+
+    template <int N>
+    SX_HOT void dots(std::int64_t i, const double* const* w, double* out) const {
+        const T* x = row(i);
+        Vec sum[N][kRegisters];
+        SX_UNROLL for (int k = 0; k < N; ++k) {
+            SX_UNROLL for (int r = 0; r < kRegisters; ++r) sum[k][r] = Vec{};
+        }
+        std::int64_t j = 0;
+        for (; j + kLanes <= cols; j += kLanes) {
+            SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
+                const Vec v = load(x + j + r * kWidth);
+                SX_UNROLL for (int k = 0; k < N; ++k) sum[k][r] += v * load(w[k] + j + r * kWidth);
+            }
+        }
+        if (j < cols) {
+            T x_tail[kLanes];
+            double w_tail[kLanes];
+            pad(x_tail, x + j, cols - j);
+            SX_UNROLL for (int k = 0; k < N; ++k) {
+                pad(w_tail, w[k] + j, cols - j);
+                SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
+                    sum[k][r] += load(x_tail + r * kWidth) * load(w_tail + r * kWidth);
+                }
+            }
+        }
+        SX_UNROLL for (int k = 0; k < N; ++k) out[k] = sum_of_lanes(sum[k]);
+    }
+
+    void add(std::int64_t i, double scale, double* w) const {
+        const T* x = row(i);
+        for (std::int64_t j = 0; j < cols; ++j) w[j] += scale * double(x[j]);
+    }
+
+    double square_norm(std::int64_t i) const {
+        const T* x = row(i);
+        Vec sum[kRegisters] = {};
+        for (std::int64_t j = 0; j < cols; ++j) sum[j % kLanes / kWidth][j % kWidth] += double(x[j]) * double(x[j]);
+        return sum_of_lanes(sum);
+    }
+
+    bool finite(std::int64_t i) const {
+        const T* x = row(i);
+        double zero = 0.0;
+        for (std::int64_t j = 0; j < cols; ++j) zero = is_finite(double(x[j])) ? zero : 1.0;
+        return zero == 0.0;
+    }
+};
+
+template <class T, class I>
+struct Csr {
+    const T* data;
+    const I* indices;
+    const I* indptr;
+    std::int64_t rows, cols;
+
+    void prefetch_row(std::int64_t i) const {
+        const std::int64_t from = indptr[i], to = indptr[i + 1];
+        const std::int64_t reach = to - from < 512 ? to : from + 512;
+        for (std::int64_t p = from; p < reach; p += 64 / std::int64_t(sizeof(T))) prefetch(data + p);
+        for (std::int64_t p = from; p < reach; p += 64 / std::int64_t(sizeof(I))) prefetch(indices + p);
+    }
+
+    template <int N>
+    SX_HOT void dots(std::int64_t i, const double* const* w, double* out) const {
+        const std::int64_t to = indptr[i + 1];
+        std::int64_t p = indptr[i];
+        double sum[N][kSparseLanes];
+        SX_UNROLL for (int k = 0; k < N; ++k) {
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] = 0.0;
+        }
+        for (; p + kSparseLanes <= to; p += kSparseLanes) {
+            SX_UNROLL for (int k = 0; k < N; ++k) {
+                SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];
+            }
+        }
+        SX_UNROLL for (int l = 0; l < kSparseLanes - 1; ++l) {
+            if (p + l >= to) break;
+            SX_UNROLL for (int k = 0; k < N; ++k) sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];
+        }
+        SX_UNROLL for (int k = 0; k < N; ++k) out[k] = (sum[k][0] + sum[k][2]) + (sum[k][1] + sum[k][3]);
+    }
+
+    void add(std::int64_t i, double scale, double* w) const {
+        for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) w[indices[p]] += scale * double(data[p]);
+    }
+
+    double square_norm(std::int64_t i) const {
+        double sum[kSparseLanes] = {};
+        const std::int64_t from = indptr[i];
+        for (std::int64_t p = from; p < std::int64_t(indptr[i + 1]); ++p) {
+            sum[(p - from) % kSparseLanes] += double(data[p]) * double(data[p]);
+        }
+        return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+
+    bool finite(std::int64_t i) const {
+        for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
+            if (!is_finite(double(data[p]))) return false;
+        }
+        return true;
+    }
+};

@@ -1,0 +1,165 @@
+"""The lectures' examples by name, the Boolean functions, and separable data with a chosen margin.
+
+``load(name)`` gives X and y as numbers; ``example(name)`` also gives the start, learning rate and boundary with which the
+lecture runs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.problem import Floats
+
+
+@dataclass(frozen=True)
+class Example:
+    """A data set as a lecture uses it. ``options`` are those of ``sx.trace``; ``view`` those of its tables."""
+
+    name: str
+    about: str
+    X: tuple[tuple[Any, ...], ...]
+    y: tuple[int, ...]
+    options: dict[str, Any]
+    view: dict[str, Any]
+
+
+def _half(twice: int) -> Fraction | int:
+    return twice // 2 if twice % 2 == 0 else Fraction(twice, 2)
+
+
+_CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+_EXAMPLES = {
+    example.name: example
+    for example in (
+        Example(
+            "lecture-000",
+            "Lecture 000: six points, start (1, 0, 0), bias first, negative patterns sign-flipped",
+            ((1, 1), (1, -1), (0, -1), (-1, -1), (-1, 1), (0, 1)),
+            (1, 1, 1, -1, -1, -1),
+            {"start": ((0, 0), 1)},
+            {"augmented": True, "flipped": True},
+        ),
+        Example(
+            "lecture-001",
+            "Lecture 001: four points, start w = (1, 0), b = 0",
+            ((1, 1), (_half(1), -1), (-1, -1), (-1, 1)),
+            (1, -1, -1, -1),
+            {"start": ((1, 0), 0)},
+            {},
+        ),
+        Example(
+            "lecture-004",
+            "Lecture 004: five points with labels 0 and 1, eta = 1/10, a tie does not fire",
+            ((3, 1), (2, _half(5)), (2, _half(3)), (4, 3), (3, 3)),
+            (1, 0, 1, 1, 0),
+            {"eta0": Fraction(1, 10), "boundary": "negative"},
+            {"labels": "01", "threshold": True, "decimals": True},
+        ),
+        Example("and", "Boolean AND: separable", _CORNERS, (0, 0, 0, 1), {}, {}),
+        Example("or", "Boolean OR: separable", _CORNERS, (0, 1, 1, 1), {}, {}),
+        Example("xor", "Boolean XOR: no line separates it", _CORNERS, (0, 1, 1, 0), {}, {}),
+    )
+}
+
+
+def names() -> list[str]:
+    """Return the names that :func:`load` and :func:`example` know.
+
+    Examples
+    --------
+    >>> names()
+    ['lecture-000', 'lecture-001', 'lecture-004', 'and', 'or', 'xor']
+    """
+    return list(_EXAMPLES)
+
+
+def example(name: str) -> Example:
+    """Return the example of this name, with exact numbers."""
+    if name.lower() not in _EXAMPLES:
+        raise ValueError(f"no data set is called {name!r}; there are {', '.join(_EXAMPLES)}")
+    return _EXAMPLES[name.lower()]
+
+
+def load(name: str) -> tuple[Floats, NDArray[np.int64]]:
+    """Return X and y of the example of this name.
+
+    Examples
+    --------
+    >>> X, y = load("and")
+    >>> X.tolist(), y.tolist()
+    ([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 0, 0, 1])
+    """
+    found = example(name)
+    return np.array(found.X, dtype=np.float64), np.array(found.y)
+
+
+class Separable(NamedTuple):
+    """Separable data and the proof of it.
+
+    ``weights`` and ``bias`` are of length 1 together (bias coordinate 1 included) and every example has margin at
+    least ``margin`` from them; ``radius`` is the length of the longest example, bias coordinate included.
+    """
+
+    X: Floats
+    y: NDArray[np.int64]
+    weights: Floats
+    bias: float
+    margin: float
+    radius: float
+
+    @property
+    def bound(self) -> float:
+        """The most updates that a perceptron from zero can make: ``(R / gamma)^2``."""
+        return (self.radius / self.margin) ** 2
+
+
+def separable(n: int = 100, dimension: int = 2, *, margin: float = 0.1, random_state: int | None = None) -> Separable:
+    """Return ``n`` random examples in the cube [-1, 1]^dimension that a plane separates with at least this margin.
+
+    Examples
+    --------
+    >>> data = separable(50, 3, margin=0.2, random_state=0)
+    >>> bool((data.y * (data.X @ data.weights + data.bias) >= 0.2).all())
+    True
+    """
+    if n < 2 or dimension < 1:
+        raise ValueError(f"separable data need at least 2 examples and 1 dimension; asked for {n} and {dimension}")
+    if not 0 < margin < 0.5:
+        raise ValueError(f"the margin must lie between 0 and 0.5; found {margin!r}")
+    rng = np.random.default_rng(random_state)
+    plane = np.append(rng.standard_normal(dimension), 0.0)
+    plane /= np.linalg.norm(plane)
+    plane[-1] = rng.uniform(-0.3, 0.3) * np.abs(plane[:-1]).max()
+    plane /= np.linalg.norm(plane)
+    weights, bias = plane[:-1], float(plane[-1])
+    X = np.empty((n, dimension))
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    done = 0
+    for _ in range(10_000):
+        drawn = rng.uniform(-1.0, 1.0, (4 * n, dimension))
+        activations = drawn @ weights + bias
+        wanted = y[done:]
+        for sign in (1, -1):
+            good = drawn[sign * activations >= margin]
+            places = done + np.flatnonzero(wanted == sign)
+            take = min(len(good), len(places))
+            X[places[:take]] = good[:take]
+            y[places[take:]] = 0
+        missing = np.flatnonzero(y == 0)
+        if len(missing) == 0:
+            break
+        keep = np.flatnonzero(y != 0)
+        X[: len(keep)] = X[keep]
+        y[: len(keep)] = y[keep]
+        done = len(keep)
+        y[done:] = np.where(np.arange(done, n) % 2 == 0, 1, -1)
+    else:
+        raise ValueError(f"no examples with margin {margin} found in {dimension} dimensions: ask for a smaller margin")
+    radius = float(np.sqrt((X * X).sum(axis=1).max() + 1.0))
+    return Separable(X, y.astype(np.int64), weights, bias, margin, radius)

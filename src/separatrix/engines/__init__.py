@@ -1,0 +1,14 @@
+"""Engines: how an epoch is run. The reference is the specification; the compiled one is the same, fast."""
+
+from __future__ import annotations
+
+from separatrix.engines.base import BOUNDARIES, Engine, Step, ties
+from separatrix.engines.compiled import CompiledEngine
+from separatrix.engines.reference import ReferenceEngine
+
+ENGINES: dict[str, type[CompiledEngine] | type[ReferenceEngine]] = {
+    "compiled": CompiledEngine,
+    "reference": ReferenceEngine,
+}
+
+__all__ = ["BOUNDARIES", "ENGINES", "CompiledEngine", "Engine", "ReferenceEngine", "Step", "ties"]

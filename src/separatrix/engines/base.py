@@ -1,0 +1,74 @@
+"""The engine protocol, the Step, and the choices that belong to the engine and not to a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from separatrix.order import Order
+from separatrix.problem import Problem
+from separatrix.rules import Number
+from separatrix.solution import State
+
+# For each boundary: is a tie a mistake for a negative example, for a positive example?
+BOUNDARIES: dict[str, tuple[bool, bool]] = {
+    "mistake": (True, True),
+    "correct": (False, False),
+    "positive": (True, False),
+    "negative": (False, True),
+}
+
+
+def ties(boundary: Any) -> tuple[bool, bool]:
+    """Return whether a tie is a mistake for a negative and for a positive example."""
+    if boundary not in BOUNDARIES:
+        raise ValueError(f"boundary must be one of {', '.join(BOUNDARIES)}; found {boundary!r}")
+    return BOUNDARIES[boundary]
+
+
+class Step(NamedTuple):
+    """One example met by one rule; ``weights`` and ``bias`` are those after the step."""
+
+    epoch: int
+    index: int
+    x: tuple[Number, ...]
+    y: int
+    activation: Number
+    margin: Number
+    mistake: bool
+    weights: tuple[Number, ...]
+    bias: Number
+
+
+class Sums(NamedTuple):
+    """The losses of one weight vector over some examples."""
+
+    zero_one: Number
+    perceptron: Number
+
+
+class Engine(Protocol):
+    """Runs examples past a rule. ``on_step`` is called for each example by the engines that can say so much."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        rule: Any,
+        *,
+        boundary: str,
+        batch_size: int,
+        n_jobs: int,
+        on_step: Callable[[Step], None] | None,
+    ) -> None: ...
+
+    def chunk(self, n_states: int) -> int:
+        """Return how many examples to run between two looks at the clock and at Ctrl-C."""
+        ...
+
+    def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
+        """Learn from examples ``begin..end`` of the order, changing the states in place."""
+        ...
+
+    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None) -> Sums:
+        """Return the losses of these weights for the state's question over these rows (all, if None)."""
+        ...

@@ -1,0 +1,103 @@
+"""The compiled engine: the reference's loop over the C++ core, for dense and CSR rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from separatrix import _core
+from separatrix.engines.base import Step, Sums, ties
+from separatrix.order import Order
+from separatrix.problem import Problem
+from separatrix.rules import Number
+from separatrix.solution import State
+
+_PRODUCTS_A_CHUNK = 1 << 26  # some tens of milliseconds: Ctrl-C never waits longer
+
+
+class CompiledEngine:
+    """Runs a rule in the core. The GIL is released, and threads split the questions, never the examples."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        rule: Any,
+        *,
+        boundary: str,
+        batch_size: int = 1,
+        n_jobs: int = 1,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> None:
+        if problem.exact:
+            raise ValueError("exact numbers run in the reference engine only")
+        if on_step is not None:
+            raise ValueError("steps can be observed in the reference engine only: use engine='reference'")
+        self._problem = problem
+        self._rule = rule
+        self._ties = ties(boundary)
+        self._batch_size = batch_size
+        self._n_jobs = n_jobs
+        self._targets: dict[int, tuple[State, _core.Target]] = {}
+        matrix = problem.rows.matrix
+        values = problem.rows.values
+        self._per_row = max(1, values.nnz // problem.n if hasattr(values, "nnz") else matrix.shape[1])
+
+    def chunk(self, n_states: int) -> int:
+        """Return how many examples take some tens of milliseconds, in whole folds."""
+        examples = max(1, _PRODUCTS_A_CHUNK // (self._per_row * max(1, n_states)))
+        return max(self._batch_size, examples // self._batch_size * self._batch_size)
+
+    def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
+        """Learn from examples ``begin..end`` of the order."""
+        problem = self._problem
+        bad, clock = _core.visit(
+            problem.rows.matrix,
+            _core.Examples(problem.codes, problem.weights, order),
+            begin,
+            end,
+            [self._target(state) for state in states],
+            float(self._rule.eta),
+            float(self._rule.threshold),
+            float(problem.bias) ** 2,
+            float(states[0].clock),
+            self._batch_size,
+            self._n_jobs,
+        )
+        if bad >= 0:
+            problem.rows.refuse_row(bad)
+            raise ValueError(
+                f"the activation of row {bad} is not a finite number: values of X, weights or eta0 are so large that "
+                "sums overflow; scale the features first"
+            )
+        for state in states:
+            state.clock = clock
+            if state.votes is not None:
+                votes = self._target(state).take_votes()
+                if len(votes[0]):
+                    state.votes.append(votes)
+
+    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None) -> Sums:
+        """Return the losses of these weights for the state's question over these rows."""
+        problem = self._problem
+        probe = State.new(state.positive, weights, bias, readout="last")
+        end = problem.n if rows is None else len(rows)
+        examples = _core.Examples(problem.codes, problem.weights, rows)
+        bad, loss, criterion = _core.tally(problem.rows.matrix, examples, 0, end, self._make(probe))
+        if bad >= 0:
+            problem.rows.refuse_row(bad)
+        return Sums(loss, criterion)
+
+    def _target(self, state: State) -> _core.Target:
+        held = self._targets.get(id(state))
+        if held is None:
+            held = self._targets[id(state)] = (state, self._make(state))
+        return held[1]
+
+    def _make(self, state: State) -> _core.Target:
+        weights: np.ndarray[Any, Any] = state.weights
+        return _core.Target(
+            weights, state.real, state.count, state.drift, state.pocket, state.positive, self._ties,
+            state.votes is not None,
+        )  # fmt: skip

@@ -1,0 +1,184 @@
+"""The reference engine: THE SPECIFICATION. Plain Python, one Step for each example, exact with ints and Fractions.
+
+Nothing here is fast and nothing here is clever; the compiled engine must agree with it bit for bit on integer data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from separatrix.engines.base import Step, Sums, ties
+from separatrix.losses import PerceptronCriterion
+from separatrix.order import Order
+from separatrix.problem import Problem, _is_sparse
+from separatrix.rules import Number
+from separatrix.solution import State
+
+_COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
+
+
+class ReferenceEngine:
+    """Runs a rule in plain Python."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        rule: Any,
+        *,
+        boundary: str,
+        batch_size: int = 1,
+        n_jobs: int = 1,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> None:
+        self._problem = problem
+        self._rule = rule
+        self._ties = ties(boundary)
+        self._batch_size = batch_size
+        self._on_step = on_step
+        self._bias_square = problem.bias * problem.bias
+        values = problem.rows.values
+        self._table: list[list[Number]] = (values.toarray() if _is_sparse(values) else values).tolist()
+        self._one: Number = 1 if problem.exact else 1.0
+
+    def chunk(self, n_states: int) -> int:
+        """Return a small number of examples, in whole folds."""
+        return max(self._batch_size, 256 // self._batch_size * self._batch_size)
+
+    def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
+        """Learn from examples ``begin..end`` of the order."""
+        rows = list(range(begin, end)) if order is None else [int(row) for row in order[begin:end]]
+        pool = self._problem.n if order is None else len(order)
+        for state in states:
+            run = self.steps(state, rows, order) if self._batch_size == 1 else self._folds(state, rows, order)
+            for step in run:
+                if self._on_step is not None:
+                    self._on_step(step)
+            if end == pool:
+                self._check_pocket(state, order)
+
+    def steps(self, state: State, rows: Sequence[int], order: Order | None) -> Iterator[Step]:
+        """Present these rows one at a time, yielding a Step for each presentation."""
+        for i in rows:
+            x, y = self._table[i], self._sign(state, i)
+            remaining, clock = self._weight(i), state.clock
+            for copy in range(1, _COPIES + 1):
+                if not remaining > 0:
+                    break
+                activation = self._activation(state.weights, state.bias, x)
+                margin = y * activation
+                mistake = self._is_mistake(margin, y)
+                if mistake:
+                    share = remaining if remaining < 1 or copy == _COPIES else self._one
+                    self._check_pocket(state, order)
+                    self._learn(state, i, x, y, margin, share)
+                    state.clock += share
+                    remaining -= share
+                    state.run_start = state.clock
+                    state.pocket_checked = 0
+                yield Step(
+                    state.epochs + 1, i, tuple(x), y, activation, margin, mistake, tuple(state.weights.tolist()), state.bias
+                )
+                if not mistake:
+                    break
+            state.clock = clock + self._weight(i)
+
+    def _learn(self, state: State, i: int, x: list[Number], y: int, margin: Number, share: Number) -> None:
+        """``w <- shrink * w + tau * y * x`` and what the readouts keep of it."""
+        q = sum(v * v for v in x) + self._bias_square
+        n = sum(w * w for w in state.weights) + (state.bias * state.bias / self._bias_square if self._bias_square else 0)
+        a = state.alphas.get(i, 0)
+        shrink, tau = self._rule.step(margin, q, a, n, state.updates + 1)
+        if shrink != 1:
+            raise ValueError(f"rule {self._rule.name!r} shrinks the weights, which no readout supports yet")
+        signed = tau * share * y
+        step = [signed * v for v in x]
+        bias_step = signed * self._bias_square
+        age = state.age
+        state.alphas[i] = a + tau * share
+        state.weights += np.array(step, dtype=state.weights.dtype)
+        state.bias += bias_step
+        if state.drift is not None:
+            state.drift += np.array([age * v for v in step], dtype=state.weights.dtype)
+            state.drift_bias += age * bias_step
+        if state.votes is not None:
+            state.votes.append((np.array([i]), np.array([float(signed)]), np.array([float(age)])))
+        state.mistakes += 1
+        state.updates += 1
+
+    def _folds(self, state: State, rows: Sequence[int], order: Order | None) -> Iterator[Step]:
+        """Ask the rule for a whole fold with the weights held still, then move them by the weighted mean."""
+        for begin in range(0, len(rows), self._batch_size):
+            fold = rows[begin : begin + self._batch_size]
+            total = sum((self._weight(i) for i in fold), start=0 * self._one)
+            answers = []
+            step = [0 * self._one] * self._problem.d
+            bias_step = 0 * self._one
+            for i in fold:
+                x, y = self._table[i], self._sign(state, i)
+                activation = self._activation(state.weights, state.bias, x)
+                margin = y * activation
+                mistake = self._is_mistake(margin, y)
+                answers.append((i, x, y, activation, margin, mistake))
+                if mistake:
+                    tau = self._rule.step(margin, None, None, None, state.updates + 1).tau
+                    signed = tau * self._weight(i) * y
+                    step = [s + signed * v for s, v in zip(step, x, strict=True)]
+                    bias_step += signed * self._bias_square
+            if any(answer[-1] for answer in answers):
+                self._check_pocket(state, order)
+                divisor = Fraction(total) if self._problem.exact else total
+                mean = np.array([s / divisor for s in step], dtype=state.weights.dtype)
+                bias_mean = bias_step / divisor
+                state.weights += mean
+                state.bias += bias_mean
+                if state.drift is not None:
+                    state.drift += np.array([state.age * v for v in mean], dtype=state.weights.dtype)
+                state.drift_bias += state.age * bias_mean
+                state.run_start = state.clock + total
+                state.pocket_checked = 0
+                state.mistakes += sum(answer[-1] for answer in answers)
+                state.updates += 1
+            state.clock += total
+            for i, x, y, activation, margin, mistake in answers:
+                yield Step(
+                    state.epochs + 1, i, tuple(x), y, activation, margin, mistake, tuple(state.weights.tolist()), state.bias
+                )
+
+    def _check_pocket(self, state: State, order: Order | None) -> None:
+        """The ratchet: the longest run so far enters the pocket if it also makes less loss than the pocket."""
+        run = state.clock - state.run_start
+        if state.pocket is None or not run > state.pocket_run or state.pocket_checked:
+            return
+        state.pocket_checked = 1
+        loss = self.tally(state, state.weights, state.bias, order).zero_one
+        if loss < state.pocket_loss:
+            state.pocket_loss, state.pocket_run, state.pocket_bias = loss, run, state.bias
+            state.pocket = state.weights.copy()
+
+    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None) -> Sums:
+        """Return the losses of these weights for the state's question over these rows."""
+        zero_one, criterion = 0 * self._one, 0 * self._one
+        for i in range(self._problem.n) if rows is None else rows:
+            y = self._sign(state, int(i))
+            margin = y * self._activation(weights, bias, self._table[int(i)])
+            if margin < 0 or (margin == 0 and self._ties[y > 0]):
+                zero_one += self._weight(int(i))
+                criterion += self._weight(int(i)) * PerceptronCriterion.value(margin)
+        return Sums(zero_one, criterion)
+
+    def _activation(self, weights: Any, bias: Number, x: list[Number]) -> Number:
+        return sum((w * v for w, v in zip(weights, x, strict=True)), start=0 * self._one) + bias
+
+    def _is_mistake(self, margin: Number, y: int) -> bool:
+        return bool(margin < self._rule.threshold or (margin == self._rule.threshold and self._ties[y > 0]))
+
+    def _sign(self, state: State, i: int) -> int:
+        return 1 if self._problem.codes[i] == state.positive else -1
+
+    def _weight(self, i: int) -> Number:
+        weights = self._problem.weights
+        return self._one if weights is None else float(weights[i])

@@ -1,0 +1,75 @@
+"""One-vs-rest: which yes-or-no questions a set of classes asks, and how they change when a class appears.
+
+One class asks one question ("this class?"), two ask one ("the second class?"), more ask one each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.solution import Status
+
+
+class Mirrored(Protocol):
+    """Something that belongs to a question and can be turned round for the opposite one."""
+
+    def mirrored(self) -> Any: ...
+
+
+Kept = TypeVar("Kept", bound=Mirrored)
+
+
+def positives(n_classes: int) -> list[int]:
+    """Return the codes of the classes that are asked about.
+
+    Examples
+    --------
+    >>> positives(1), positives(2), positives(4)
+    ([0], [1], [0, 1, 2, 3])
+    """
+    return [n_classes - 1] if n_classes <= 2 else list(range(n_classes))
+
+
+def carry_over(
+    kept: list[Kept], old: NDArray[Any], new: NDArray[Any], fresh: Callable[[int], Kept]
+) -> list[Kept]:
+    """Return what belongs to the questions of the new classes, given what belonged to those of the old.
+
+    A question that was not asked before but whose opposite was (two classes become three) gets the mirrored one.
+    """
+    known: dict[Any, Kept] = {old[code]: item for code, item in zip(positives(len(old)), kept, strict=True)}
+    if len(old) == 2:
+        known[old[0]] = kept[0].mirrored()
+    items = []
+    for code in positives(len(new)):
+        if new[code] in known:
+            items.append(known[new[code]])
+        elif len(new) == 2 and new[1 - code] in known:
+            items.append(known[new[1 - code]].mirrored())
+        else:
+            items.append(fresh(code))
+    return items
+
+
+def joint_status(statuses: list[Status], classes: NDArray[Any]) -> Status:
+    """Return one status for all questions: the question's own, or a sentence that counts them."""
+    if len(statuses) == 1:
+        return statuses[0]
+    unfinished = [(label, status) for label, status in zip(classes, statuses, strict=True) if not status.converged]
+    interrupted = any(status.interrupted for status in statuses)
+    if not unfinished:
+        return Status(f"all {len(statuses)} classes ended: the last with {_latest(statuses)}", True)
+    label, status = unfinished[0]
+    text = f"{len(unfinished)} of {len(statuses)} classes did not converge; class {np.asarray(label).item()!r}: {status}"
+    return Status(text, False, interrupted)
+
+
+def _latest(statuses: list[Status]) -> str:
+    def epoch(status: Status) -> int:
+        return max((int(word) for word in status.text.replace(",", "").split() if word.isdigit()), default=0)
+
+    return max(statuses, key=epoch).text

@@ -1,0 +1,167 @@
+"""Observers: who is told about a run. They look, keep and show; they never change the mathematics.
+
+An observer has any of the methods ``on_begin(questions, pool, stop)``, ``on_epoch_begin()``, ``on_step(step)``
+(reference engine), ``on_advance(epoch, done, pool)``, ``on_epoch(epoch)`` and ``on_end()``. An ``on_epoch`` that returns True asks the run to
+stop.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+from separatrix.engines import Step
+from separatrix.stops import Epoch, MaxEpochs, Stop
+
+
+class History:
+    """Keeps each epoch: mistakes, loss (where a stop rule had it computed), norm of the weights, seconds.
+
+    Examples
+    --------
+    >>> from separatrix import Problem, solve
+    >>> from separatrix.rules import Perceptron
+    >>> history = History()
+    >>> _ = solve(Problem([[2.0], [-1.0]], [1, -1]), Perceptron(), observers=[history])
+    >>> history.mistakes
+    [1, 0]
+    """
+
+    def __init__(self) -> None:
+        self.epochs: list[Epoch] = []
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        """Keep the epoch."""
+        self.epochs.append(epoch)
+
+    def __len__(self) -> int:
+        return len(self.epochs)
+
+    def __iter__(self) -> Iterator[Epoch]:
+        return iter(self.epochs)
+
+    def __getitem__(self, index: int) -> Epoch:
+        return self.epochs[index]
+
+    @property
+    def mistakes(self) -> list[int]:
+        """Mistakes in each epoch, over all questions."""
+        return [epoch.mistakes for epoch in self.epochs]
+
+    @property
+    def loss(self) -> list[float | None]:
+        """The loss after each epoch, None where it was not computed."""
+        return [epoch.loss for epoch in self.epochs]
+
+    @property
+    def held_out(self) -> list[float | None]:
+        """The share of held-out examples misclassified after each epoch, None without a held-out part."""
+        return [epoch.held_out for epoch in self.epochs]
+
+    @property
+    def norm(self) -> list[float]:
+        """The length of the weights after each epoch."""
+        return [epoch.norm for epoch in self.epochs]
+
+    @property
+    def seconds(self) -> list[float]:
+        """The time since the run began, after each epoch."""
+        return [epoch.seconds for epoch in self.epochs]
+
+
+class StepRecorder:
+    """Keeps every Step of a run in the reference engine."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def on_step(self, step: Step) -> None:
+        """Keep the step."""
+        self.steps.append(step)
+
+
+class Progress:
+    """A bar on standard error for runs that last longer than ``delay`` seconds: epochs, mistakes, time left at most."""
+
+    def __init__(self, *, delay: float = 1.0, file: IO[str] | None = None) -> None:
+        self._delay = delay
+        self._file = file
+        self._bar: Any = None
+        self._task: Any = None
+        self._mistakes: int | None = None
+        self._epochs: int | None = None
+        self._began = 0.0
+
+    def on_begin(self, questions: int, pool: int, stop: Stop) -> None:
+        """Note when the run began and how many epochs it may take."""
+        limits = [part.epochs for part in stop.parts if isinstance(part, MaxEpochs)]
+        self._epochs = min(limits, default=None)
+        self._began = time.perf_counter()
+
+    def on_advance(self, epoch: int, done: int, pool: int) -> None:
+        """Draw, once the run has lasted long enough."""
+        if self._bar is None:
+            if time.perf_counter() - self._began < self._delay:
+                return
+            self._start()
+        seen = "" if self._mistakes is None else f"{self._mistakes:,} mistakes in the last"
+        self._bar.update(self._task, completed=epoch - 1 + done / pool, description=f"epoch {epoch}", seen=seen)
+
+    def on_epoch(self, epoch: Epoch) -> None:
+        """Note the mistakes."""
+        self._mistakes = epoch.mistakes
+
+    def on_end(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[seen]}"))
+        self._bar = Progress(*columns, console=Console(file=self._file or sys.stderr), transient=True)
+        self._task = self._bar.add_task("", total=self._epochs, seen="")
+        self._bar.start()
+
+
+class SklearnCallbacks:
+    """Forwards each epoch to scikit-learn's callbacks, where the installed version has them.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator being fitted.
+    context : object
+        The callback context of its fit.
+    fitted : callable
+        Returns the attributes that a fitted estimator would have now.
+    """
+
+    def __init__(self, estimator: Any, context: Any, fitted: Callable[[], dict[str, Any]]) -> None:
+        self._estimator = estimator
+        self._context = context
+        self._fitted = fitted
+        self._task: Any = None
+
+    def on_epoch_begin(self) -> None:
+        """Open a task for the epoch."""
+        self._task = self._context.subcontext(task_name="epoch")
+        self._task.call_on_fit_task_begin(estimator=self._estimator, reconstruction_attributes=self._fitted)
+
+    def on_epoch(self, epoch: Epoch) -> bool:
+        """Close the epoch's task; True when a callback asks to stop."""
+        return self._close()
+
+    def on_end(self) -> None:
+        """Close the task of an epoch that was cut short."""
+        self._close()
+
+    def _close(self) -> bool:
+        task, self._task = self._task, None
+        if task is None:
+            return False
+        return bool(task.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes=self._fitted))

@@ -1,0 +1,126 @@
+"""Readouts: which weights of a run become the model.
+
+last      the weights after the last example;
+averaged  the mean of the weights over all examples (bias with the same weight as the rest);
+voted     all weights vote with the examples they survived; kept as the list of mistakes, never as K weight vectors;
+pocket    the weights with the longest run of correct answers that also made the fewest mistakes so far.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from separatrix import _core
+from separatrix.problem import Floats, Problem, Rows, _is_sparse
+from separatrix.rules import Number
+from separatrix.solution import Array, State
+
+READOUTS = ("last", "averaged", "voted", "pocket")
+_BLOCK = 1 << 22  # activations held at once while votes are counted
+
+
+def check_readout(readout: Any) -> str:
+    """Return the readout's name, or refuse it."""
+    if readout not in READOUTS:
+        raise ValueError(f"readout must be one of {', '.join(READOUTS)}; found {readout!r}")
+    return str(readout)
+
+
+def read(state: State, readout: str) -> tuple[Array, Number]:
+    """Return the weights and bias that the readout names (for voted: the averaged ones, its linear counterpart)."""
+    if readout == "pocket" and state.pocket is not None and state.pocket_loss < float("inf"):
+        return state.pocket.copy(), state.pocket_bias
+    if readout in ("averaged", "voted") and state.drift is not None and state.age > 0:
+        age = state.age if state.weights.dtype != object else _exact(state.age)
+        return state.weights - state.drift / age, state.bias - state.drift_bias / age
+    return state.weights.copy(), state.bias
+
+
+def _exact(number: Number) -> Number:
+    from fractions import Fraction
+
+    return Fraction(number)
+
+
+class Ballot:
+    """The voters of one question: the rows of the mistakes, in the order they were made.
+
+    After update j the activation of x has grown by ``s_j (x_j . x + K^2)``, so all voters' answers to x follow from
+    the products of x with the mistaken rows; each voter counts with the time until the next mistake.
+    """
+
+    def __init__(self, start: tuple[Array, Number], bias: float) -> None:
+        self._start = (np.asarray(start[0], dtype=np.float64), float(start[1]))
+        self._bias_square = bias * bias
+        self._rows: Any = None
+        self._index = np.empty(0, dtype=np.intp)
+        self._signed = np.empty(0)
+        self._times = np.empty(0)
+        self._age = 0.0
+
+    def extend(self, problem: Problem, state: State) -> None:
+        """Add the mistakes that the state has recorded on this problem, and forget them there."""
+        taken = state.votes or []
+        state.votes = []
+        self._age = float(state.age)
+        if not taken:
+            return
+        rows, signed, times = (np.concatenate(parts) for parts in zip(*taken, strict=True))
+        unique, place = np.unique(rows, return_inverse=True)
+        kept = problem.rows.values[unique]
+        offset = 0 if self._rows is None else self._rows.shape[0]
+        self._rows = kept if self._rows is None else _stack(self._rows, kept)
+        self._index = np.concatenate([self._index, place + offset])
+        self._signed = np.concatenate([self._signed, signed])
+        self._times = np.concatenate([self._times, times])
+
+    def mirrored(self) -> Ballot:
+        """Return the ballot of the opposite question."""
+        twin = Ballot((-self._start[0], -self._start[1]), 0.0)
+        twin.__dict__.update({**self.__dict__, "_start": twin._start, "_signed": -self._signed})
+        return twin
+
+    @property
+    def n_voters(self) -> int:
+        """How many weight vectors vote."""
+        return len(self._signed) + 1
+
+    def decide(self, rows: Rows, *, tie_is_positive: bool) -> Floats:
+        """Return, for each row, the share of votes for the class minus the share against it."""
+        n = rows.shape[0]
+        w, b = self._start
+        activation = _core.decide(rows.matrix, w[None, :], np.array([b]), 1)[:, 0]
+        seconds = np.append(self._times[1:], self._age)
+        counts = np.concatenate([[self._times[0] if len(self._times) else max(self._age, 1.0)], seconds - self._times])
+        out = np.empty(n)
+        block = max(1, _BLOCK // max(1, self.n_voters))
+        for begin in range(0, n, block):
+            part = slice(begin, min(n, begin + block))
+            answers = np.empty((part.stop - begin, self.n_voters))
+            answers[:, 0] = activation[part]
+            if self._rows is not None:
+                steps = self._signed * (self._products(rows, part)[:, self._index] + self._bias_square)
+                np.cumsum(steps, axis=1, out=answers[:, 1:])
+                answers[:, 1:] += activation[part, None]
+            votes = np.where(answers > 0, 1.0, np.where(answers < 0, -1.0, 1.0 if tie_is_positive else -1.0))
+            out[part] = votes @ counts
+        total = counts.sum()
+        return out / total if total > 0 else out
+
+    def _products(self, rows: Rows, part: slice) -> Floats:
+        """Return the products of these rows with every mistaken row."""
+        if _is_sparse(rows.values) or _is_sparse(self._rows):
+            product = rows.values[part] @ self._rows.T
+            return np.asarray(product.toarray() if _is_sparse(product) else product, dtype=np.float64)
+        kept = np.ascontiguousarray(self._rows, dtype=np.float64)
+        return np.asarray(_core.decide(_core.dense(rows.values[part]), kept, np.zeros(len(kept)), 1))
+
+
+def _stack(above: Any, below: Any) -> Any:
+    if _is_sparse(above) or _is_sparse(below):
+        from scipy.sparse import csr_array, vstack
+
+        return vstack([csr_array(above), csr_array(below)], format="csr")
+    return np.concatenate([above, below])

@@ -1,0 +1,67 @@
+"""The rule protocol: what every algorithm of the package answers when an example arrives.
+
+A rule is a small frozen value. It sees five numbers and answers two; the engine owns the weights, the order, the bias,
+the boundary and the readout. A rule never looks at rows, labels or files.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+# int, Fraction or float: the reference engine is exact when it is given exact numbers.
+Number = Any
+
+
+class Answer(NamedTuple):
+    """What a rule answers: ``w <- shrink * w + tau * y * x``."""
+
+    shrink: Number
+    tau: Number
+
+
+@runtime_checkable
+class Rule(Protocol):
+    """One example in, one answer out.
+
+    Attributes
+    ----------
+    name : str
+        How the rule is called on the command line and in ``sx.trace``.
+    threshold : number
+        A margin below it is a mistake; whether a margin equal to it is one is the boundary's choice, and the
+        engine then does not ask.
+    eta : number
+        The learning rate.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def threshold(self) -> Number: ...
+
+    @property
+    def eta(self) -> Number: ...
+
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Answer:
+        """Answer one example.
+
+        Parameters
+        ----------
+        m : number
+            The margin ``y * (w . x + b)``.
+        q : number
+            ``|x|^2`` with the bias coordinate.
+        a : number
+            The example's dual weight so far.
+        n : number
+            ``|w|^2`` with the bias coordinate.
+        t : int
+            The number of the step, from 1.
+        """
+        ...
+
+
+def check_rate(eta: Number) -> None:
+    """Refuse a learning rate that could not learn."""
+    if not (eta > 0 and eta < float("inf")):
+        raise ValueError(f"eta0 must be a positive finite number; found {eta!r}")

@@ -1,0 +1,145 @@
+"""What a run works on and what it gives back: State, Status, Solution.
+
+A :class:`State` is everything that learning one question ("class c or not?") changes; both engines change it in place,
+it can be pickled, and a run goes on from it as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.rules import Number
+
+Array = NDArray[Any]
+
+# The slots of State.real and State.count, as the core's Target counts them (core.hpp).
+BIAS, BIRTH, DRIFT_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS = range(7)
+UPDATES, MISTAKES, POCKET_CHECKED = range(3)
+
+
+def _real(slot: int) -> property:
+    def get(self: State) -> Number:
+        return self.real[slot]
+
+    def put(self: State, value: Number) -> None:
+        self.real[slot] = value
+
+    return property(get, put)
+
+
+def _count(slot: int) -> property:
+    def get(self: State) -> int:
+        return int(self.count[slot])
+
+    def put(self: State, value: int) -> None:
+        self.count[slot] = value
+
+    return property(get, put)
+
+
+@dataclass(eq=False)
+class State:
+    """The state of one question.
+
+    ``clock`` counts the examples presented so far (by weight). ``drift`` keeps the average in lazy form:
+    the averaged weights are ``weights - drift / age``. ``votes`` holds, for each update, the row, ``tau * y`` and the
+    age at which it happened.
+    """
+
+    positive: int
+    weights: Array
+    real: Array
+    count: NDArray[np.int64]
+    drift: Array | None = None
+    pocket: Array | None = None
+    votes: list[tuple[Array, Array, Array]] | None = None
+    start: tuple[Array, Number] | None = None
+    epochs: int = 0
+    position: int = 0
+    clock: Number = 0
+    alphas: dict[int, Number] = field(default_factory=dict)
+
+    bias = _real(BIAS)
+    birth = _real(BIRTH)
+    drift_bias = _real(DRIFT_BIAS)
+    run_start = _real(RUN_START)
+    pocket_bias = _real(POCKET_BIAS)
+    pocket_run = _real(POCKET_RUN)
+    pocket_loss = _real(POCKET_LOSS)
+    updates = _count(UPDATES)
+    mistakes = _count(MISTAKES)
+    pocket_checked = _count(POCKET_CHECKED)
+
+    @classmethod
+    def new(
+        cls, positive: int, weights: Array, bias: Number, *, readout: str, clock: Number = 0, exact: bool = False
+    ) -> State:
+        """Return a fresh state that starts from these weights."""
+        kind: Any = object if exact else np.float64
+        weights = np.array(weights, dtype=kind)
+        zero: Number = 0 if exact else 0.0
+        real = np.array([zero] * 7, dtype=kind)
+        state = cls(positive, weights, real, np.zeros(3, dtype=np.int64), clock=clock)
+        state.bias = bias
+        state.birth = state.run_start = clock
+        if readout in ("averaged", "voted"):
+            state.drift = np.array([zero] * len(weights), dtype=kind)
+        if readout == "voted":
+            state.votes = []
+            state.start = (weights.copy(), bias)
+        if readout == "pocket":
+            state.pocket = weights.copy()
+            state.pocket_bias = bias
+            state.pocket_loss = float("inf")
+        return state
+
+    def mirrored(self) -> State:
+        """Return the state of the opposite question: what is positive here is negative there."""
+        twin = copy.deepcopy(self)
+        twin.weights = -twin.weights
+        twin.drift = None if twin.drift is None else -twin.drift
+        twin.pocket = None if twin.pocket is None else -twin.pocket
+        twin.bias, twin.drift_bias, twin.pocket_bias = -twin.bias, -twin.drift_bias, -twin.pocket_bias
+        if twin.start is not None:
+            twin.start = (-twin.start[0], -twin.start[1])
+        if twin.votes is not None:
+            twin.votes = [(rows, -signed, times) for rows, signed, times in twin.votes]
+        return twin
+
+    @property
+    def age(self) -> Number:
+        """The weight of the examples presented since this question was first asked."""
+        return self.clock - self.birth
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a run ended. ``str(status)`` is a sentence.
+
+    ``converged`` is True when the run reached what it was looking for; ``interrupted`` when Ctrl-C ended it.
+    """
+
+    text: str
+    converged: bool
+    interrupted: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a run gives back: the weights and bias that the readout names, how the run ended, and its state."""
+
+    weights: Array
+    bias: Number
+    status: Status
+    n_epochs: int
+    n_updates: int
+    readout: str
+    state: State

@@ -1,0 +1,384 @@
+"""The only outer loop: epochs, stops, observers, Ctrl-C.
+
+``solve`` answers one yes-or-no question; ``solve_targets`` answers several in one pass over the rows. Each question
+stops by itself, as if it had been asked alone: no question's bits depend on the others or on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from separatrix.engines import ENGINES, BOUNDARIES, ties
+from separatrix.engines.base import Engine
+from separatrix.order import Order, Orders
+from separatrix.problem import Problem, as_exact
+from separatrix.readouts import check_readout, read
+from separatrix.rules import Number
+from separatrix.solution import Solution, State, Status
+from separatrix.stops import (
+    Ending,
+    Epoch,
+    Judge,
+    MaxEpochs,
+    NoMistakes,
+    Stop,
+    held_out_fraction,
+    loss_asked,
+    time_limit,
+)
+
+STARTS = ("zeros", "uniform")
+
+
+def solve(
+    problem: Problem,
+    rule: Any,
+    *,
+    engine: str = "compiled",
+    stop: Stop | None = None,
+    readout: str = "last",
+    boundary: str = "mistake",
+    order: str = "cyclic",
+    batch_size: int | str = 1,
+    start: Any = "zeros",
+    seed: int = 0,
+    n_jobs: int = 1,
+    observers: Sequence[Any] = (),
+) -> Solution:
+    """Run a rule over a two-class problem until a stop rule speaks.
+
+    Parameters
+    ----------
+    problem : Problem
+        The examples.
+    rule : Rule
+        What to do with each.
+    engine : {"compiled", "reference"}
+        How to run it.
+    stop : Stop, default=NoMistakes() | MaxEpochs(1000)
+        When to stop.
+    readout : {"last", "averaged", "voted", "pocket"}
+        Which weights of the run become the solution.
+    boundary : {"mistake", "correct", "positive", "negative"}
+        What a tie is.
+    order : {"cyclic", "shuffled"}
+        As the rows stand, or shuffled anew each epoch.
+    batch_size : int or "all", default=1
+        Examples answered with the same weights; their answers are averaged.
+    start : "zeros", "uniform", (weights, bias) or State
+        Where to start; from a State the run goes on.
+    seed : int
+        Where shuffled orders, the uniform start and held-out examples come from.
+    n_jobs : int
+        Threads; they never change a result.
+    observers : sequence of Observer
+        Who is told.
+
+    Returns
+    -------
+    Solution
+        After Ctrl-C too: its status then says so.
+
+    Examples
+    --------
+    >>> from separatrix.rules import Perceptron
+    >>> problem = Problem([[2.0, 1.0], [-1.0, -1.0]], [1, -1])
+    >>> solution = solve(problem, Perceptron())
+    >>> str(solution.status), solution.weights.tolist(), solution.bias
+    ('no mistakes in epoch 2', [2.0, 1.0], 1.0)
+    """
+    if len(problem.classes) != 2:
+        raise ValueError(f"solve needs examples of two classes; found {len(problem.classes)}: {problem.classes.tolist()}")
+    states = [start if isinstance(start, State) else new_state(problem, 1, start, readout=readout, seed=seed)]
+    return solve_targets(
+        problem, rule, states, engine=engine, stop=stop, readout=readout, boundary=boundary, order=order,
+        batch_size=batch_size, seed=seed, n_jobs=n_jobs, observers=observers,
+    )[0]  # fmt: skip
+
+
+def new_state(
+    problem: Problem, positive: int, start: Any, *, readout: str, seed: int = 0, clock: Number = 0
+) -> State:
+    """Return the state in which a question starts: zeros, uniform in [-1, 1], or given (weights, bias)."""
+    readout = check_readout(readout)
+    exact = problem.exact
+    weights: Any
+    bias: Number
+    if isinstance(start, str):
+        if start not in STARTS:
+            raise ValueError(f"the start must be zeros, uniform or (weights, bias); found {start!r}")
+        weights, bias = np.zeros(problem.d), 0.0
+        if start == "uniform":
+            drawn = np.random.default_rng([seed, positive]).uniform(-1.0, 1.0, problem.d + 1)
+            weights, bias = drawn[1:], float(drawn[0]) if problem.bias else 0.0
+    else:
+        try:
+            weights, bias = start
+        except (TypeError, ValueError):
+            raise ValueError(f"the start must be zeros, uniform or (weights, bias); found {start!r}") from None
+    if exact:
+        weights, bias = [as_exact(w) for w in weights], as_exact(bias)
+    else:
+        weights, bias = np.asarray(weights, dtype=np.float64), float(bias)
+        if weights.shape == (1, problem.d):
+            weights = weights[0]
+        if not (np.isfinite(weights).all() and math.isfinite(bias)):
+            raise ValueError("the starting weights and bias must be finite numbers")
+    if np.shape(weights) != (problem.d,):
+        raise ValueError(f"the start needs {problem.d} weights, one for each column; found shape {np.shape(weights)}")
+    if bias and not problem.bias:
+        raise ValueError(f"a starting bias of {bias} needs a bias: it is switched off here")
+    return State.new(positive, weights, bias, readout=readout, clock=clock, exact=exact)
+
+
+@dataclass
+class _Question:
+    """One state on its way through a run."""
+
+    state: State
+    judge: Judge
+    number: int = 0  # finished epochs of this run
+    updates_before: int = 0
+    ending: Ending | None = None
+    interrupted: bool = False
+
+
+def solve_targets(
+    problem: Problem,
+    rule: Any,
+    states: Sequence[State],
+    *,
+    engine: str = "compiled",
+    stop: Stop | None = None,
+    readout: str = "last",
+    boundary: str = "mistake",
+    order: str = "cyclic",
+    batch_size: int | str = 1,
+    seed: int = 0,
+    n_jobs: int = 1,
+    observers: Sequence[Any] = (),
+) -> list[Solution]:
+    """Run a rule for several questions at once, reading each row once for all; see :func:`solve`."""
+    stop = NoMistakes() | MaxEpochs(1000) if stop is None else stop
+    if not isinstance(stop, Stop):
+        raise TypeError(f"stop must be a stop rule such as NoMistakes() | MaxEpochs(10); found {stop!r}")
+    readout = check_readout(readout)
+    for state in states:
+        _check_first_update(state, rule, boundary)
+    orders = Orders(problem, order, seed, held_out_fraction(stop))
+    if not problem.finite:
+        problem.rows.check_finite(orders.unvisited(problem))
+    fold = _fold_size(batch_size, orders.pool, readout)
+    step_observers = [each for each in observers if hasattr(each, "on_step")]
+
+    def on_step(step: Any) -> None:
+        for each in step_observers:
+            each.on_step(step)
+
+    machine: Engine = _engine(engine)(
+        problem, rule, boundary=boundary, batch_size=fold, n_jobs=n_jobs, on_step=on_step if step_observers else None
+    )
+    run = _Run(problem, machine, orders, stop, readout, observers)
+    questions = [_Question(state, stop.begin(), updates_before=state.updates) for state in states]
+    run.go(questions)
+    return [_solution(question, readout) for question in questions]
+
+
+def _engine(name: str) -> Any:
+    if name not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}; found {name!r}")
+    return ENGINES[name]
+
+
+def _fold_size(batch_size: int | str, pool: int, readout: str) -> int:
+    if batch_size == "all":
+        size = pool
+    elif isinstance(batch_size, str) or isinstance(batch_size, bool) or batch_size != int(batch_size) or batch_size < 1:
+        raise ValueError(f"batch_size must be a whole number of at least 1, or 'all'; found {batch_size!r}")
+    else:
+        size = min(int(batch_size), pool)
+    if size > 1 and readout == "voted":
+        raise ValueError("the voted readout needs batch_size=1: a fold's update belongs to no single example")
+    return max(size, 1)
+
+
+def _check_first_update(state: State, rule: Any, boundary: str) -> None:
+    """With a strict boundary and zero weights every margin is a tie, no tie is a mistake, and nothing ever moves."""
+    if any(ties(boundary)) or rule.threshold > 0 or state.bias != 0 or any(state.weights != 0):
+        return
+    raise ValueError(
+        f"boundary={boundary!r} with zero starting weights can never make a first update: every example is a tie, and "
+        "a tie counts as correct. Start from init='uniform' or given weights, or use boundary='mistake'"
+    )
+
+
+class _Run:
+    """One run: what stays the same from epoch to epoch."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        machine: Engine,
+        orders: Orders,
+        stop: Stop,
+        readout: str,
+        observers: Sequence[Any],
+    ) -> None:
+        self._problem = problem
+        self._machine = machine
+        self._orders = orders
+        self._stop = stop
+        self._limit = time_limit(stop)
+        self._readout = readout
+        self._observers = observers
+        self._began = time.perf_counter()
+
+    def go(self, questions: list[_Question]) -> None:
+        """Run every question to its end."""
+        self._tell("on_begin", questions=len(questions), pool=self._orders.pool, stop=self._stop)
+        with _interrupts() as pressed:
+            while active := [question for question in questions if question.ending is None]:
+                order = self._orders.epoch(active[0].state.epochs)
+                self._tell("on_epoch_begin")
+                if not self._epoch(active, order, pressed):
+                    break
+                self._judge(questions, active, order)
+        self._tell("on_end")
+
+    def _epoch(self, active: list[_Question], order: Order | None, pressed: list[bool]) -> bool:
+        """Run what is left of the epoch; False when Ctrl-C or the time limit ended it."""
+        states = [question.state for question in active]
+        begin = states[0].position if states[0].position < self._orders.pool else 0
+        for state in states:
+            if begin == 0:
+                state.mistakes = 0
+        while begin < self._orders.pool:
+            end = min(begin + self._machine.chunk(len(states)), self._orders.pool)
+            self._machine.advance(states, order, begin, end)
+            for state in states:
+                state.position = end
+            self._tell("on_advance", epoch=active[0].number + 1, done=end, pool=self._orders.pool)
+            begin = end
+            late = self._limit is not None and self._seconds() >= self._limit.seconds
+            if pressed[0] or (late and end < self._orders.pool):
+                for question in active:
+                    self._cut_short(question, pressed[0])
+                return False
+        return True
+
+    def _cut_short(self, question: _Question, pressed: bool) -> None:
+        number, mistakes = question.number + 1, question.state.mistakes
+        if pressed:
+            question.ending = Ending(f"interrupted in epoch {number}; the model is the best so far", False)
+            question.interrupted = True
+        elif self._limit is not None:
+            question.ending = self._limit.ending(number, mistakes)
+
+    def _judge(self, questions: list[_Question], active: list[_Question], order: Order | None) -> None:
+        """Close the epoch: tell the observers about all questions together, ask the stop rules about each."""
+        reports = []
+        for question in active:
+            state = question.state
+            state.epochs += 1
+            state.position = 0
+            question.number += 1
+            reports.append(self._report(question, order))
+        for question, report in zip(active, reports, strict=True):
+            question.ending = question.judge(report)
+        whole = _together(reports, [question.state for question in questions])
+        if self._tell("on_epoch", epoch=whole):
+            for question in active:
+                if question.ending is None:
+                    question.ending = Ending(f"stopped by a callback after epoch {question.number}", False)
+
+    def _report(self, question: _Question, order: Order | None) -> Epoch:
+        state = question.state
+        asked = loss_asked(self._stop, question.number)
+        loss = held_out = None
+        if asked is not None:
+            loss = float(getattr(self._machine.tally(state, state.weights, state.bias, order), asked))
+        rows = self._orders.held_out
+        if rows is not None:
+            weights, bias = read(state, self._readout)
+            wrong = self._machine.tally(state, weights, bias, rows).zero_one
+            counts = self._problem.weights
+            held_out = float(wrong) / (len(rows) if counts is None else float(counts[rows].sum()))
+        return Epoch(
+            question.number, state.mistakes, state.updates - question.updates_before, _norm([state]),
+            self._seconds(), loss, held_out,
+        )  # fmt: skip
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _tell(self, event: str, **what: Any) -> bool:
+        """Tell every observer that listens; True when one of them asks to stop."""
+        answers = [getattr(each, event)(**what) for each in self._observers if hasattr(each, event)]
+        return any(bool(answer) for answer in answers)
+
+
+def _norm(states: Sequence[State]) -> float:
+    return math.sqrt(sum(float(np.dot(state.weights, state.weights)) for state in states))
+
+
+def _together(reports: Sequence[Epoch], states: Sequence[State]) -> Epoch:
+    """Return one report for all questions: sums of the counts and losses, the norm of all weights."""
+    if len(states) == 1:
+        return reports[0]
+    losses = [report.loss for report in reports if report.loss is not None]
+    held_out = [report.held_out for report in reports if report.held_out is not None]
+    return Epoch(
+        reports[0].number,
+        sum(report.mistakes for report in reports),
+        sum(report.updates for report in reports),
+        _norm(states),
+        reports[-1].seconds,
+        sum(losses) if losses else None,
+        sum(held_out) / len(held_out) if held_out else None,
+    )
+
+
+def _solution(question: _Question, readout: str) -> Solution:
+    ending = question.ending
+    assert ending is not None
+    weights, bias = read(question.state, readout)
+    status = Status(ending.text, ending.converged, question.interrupted)
+    epochs = question.number + (1 if question.state.position else 0)
+    return Solution(weights, bias, status, epochs, question.state.updates, readout, question.state)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[bool]]:
+    """Turn the first Ctrl-C into a flag that the loop looks at, so that no array is left half changed.
+
+    A second Ctrl-C raises at once. Outside the main thread, or where the program has its own handler, nothing changes.
+    """
+    pressed = [False]
+    usual = threading.current_thread() is threading.main_thread()
+    if not usual or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield pressed
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if pressed[0]:
+            raise KeyboardInterrupt
+        pressed[0] = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+__all__ = ["BOUNDARIES", "STARTS", "new_state", "solve", "solve_targets"]

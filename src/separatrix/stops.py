@@ -1,0 +1,258 @@
+"""When to stop: small frozen values, joined with ``|``; the first that speaks ends the run.
+
+A stop rule holds no state. ``begin()`` gives a judge, which sees each finished epoch once and answers with an
+:class:`Ending` or None. Every stopping condition of Lecture 004 is here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from separatrix.losses import LOSSES
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What is known about one finished epoch.
+
+    ``number`` counts from 1 in this run; ``loss`` and ``held_out`` (the share of held-out examples misclassified)
+    are None where no one asked for them; ``seconds`` is the time since the run began.
+    """
+
+    number: int
+    mistakes: int
+    updates: int
+    norm: float
+    seconds: float
+    loss: float | None = None
+    held_out: float | None = None
+
+
+class Ending(NamedTuple):
+    """Why a run ended: a sentence, and whether it reached what it was looking for."""
+
+    text: str
+    converged: bool
+
+
+Judge = Callable[[Epoch], "Ending | None"]
+
+
+def times(count: int, noun: str) -> str:
+    """Return ``1 epoch`` or ``3 epochs``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+class Stop:
+    """A stop rule; ``a | b`` stops at whichever comes first."""
+
+    def begin(self) -> Judge:
+        """Return a judge for one run."""
+        raise TypeError(f"{type(self).__name__} does not say when to stop")
+
+    @property
+    def parts(self) -> tuple[Stop, ...]:
+        """The rules that are joined here."""
+        return (self,)
+
+    def __or__(self, other: Stop) -> Stop:
+        if not isinstance(other, Stop):
+            return NotImplemented
+        return AnyOf(self.parts + other.parts)
+
+
+@dataclass(frozen=True)
+class AnyOf(Stop):
+    """The first of several rules to speak."""
+
+    rules: tuple[Stop, ...]
+
+    @property
+    def parts(self) -> tuple[Stop, ...]:
+        """The rules that are joined here."""
+        return self.rules
+
+    def begin(self) -> Judge:
+        """Return a judge that asks every rule in turn."""
+        judges = [rule.begin() for rule in self.rules]
+
+        def judge(epoch: Epoch) -> Ending | None:
+            verdicts = [each(epoch) for each in judges]
+            return next((verdict for verdict in verdicts if verdict is not None), None)
+
+        return judge
+
+
+@dataclass(frozen=True)
+class NoMistakes(Stop):
+    """Stop when an epoch changes nothing."""
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+        return lambda epoch: None if epoch.mistakes else Ending(f"no mistakes in epoch {epoch.number}", True)
+
+
+@dataclass(frozen=True)
+class MaxEpochs(Stop):
+    """Stop after this many epochs."""
+
+    epochs: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.epochs, bool) or self.epochs != int(self.epochs) or self.epochs < 1:
+            raise ValueError(f"the number of epochs must be a whole number of at least 1; found {self.epochs!r}")
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+
+        def judge(epoch: Epoch) -> Ending | None:
+            if epoch.number < self.epochs:
+                return None
+            text = f"stopped after {times(epoch.number, 'epoch')} with {times(epoch.mistakes, 'mistake')} in the last"
+            return Ending(f"{text}: the data may not be separable" if epoch.mistakes else text, False)
+
+        return judge
+
+
+@dataclass(frozen=True)
+class TimeLimit(Stop):
+    """Stop after this many seconds, in the middle of an epoch if need be."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not (self.seconds > 0 and math.isfinite(self.seconds)):
+            raise ValueError(f"a time limit must be a positive number of seconds; found {self.seconds!r}")
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+        return lambda epoch: self.ending(epoch.number, epoch.mistakes) if epoch.seconds >= self.seconds else None
+
+    def ending(self, epoch: int, mistakes: int) -> Ending:
+        """Return the sentence for a run that this limit ended."""
+        made = times(mistakes, "mistake")
+        return Ending(f"stopped by the time limit of {self.seconds:g} s in epoch {epoch}, with {made} in it", False)
+
+
+@dataclass(frozen=True)
+class _OnLoss(Stop):
+    """What the rules on the loss share: which loss, and in which epochs it is computed."""
+
+    def _check(self, every: int, loss: str) -> None:
+        if every < 1:
+            raise ValueError(f"every must be at least 1 epoch; found {every!r}")
+        if loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {loss!r}")
+
+
+@dataclass(frozen=True)
+class LossAtMost(_OnLoss):
+    """Stop when the loss over the training examples is at most ``value``; looked at every ``every`` epochs."""
+
+    value: float
+    every: int = 1
+    loss: str = "zero_one"
+
+    def __post_init__(self) -> None:
+        self._check(self.every, self.loss)
+        if not self.value >= 0:
+            raise ValueError(f"the loss to reach must be zero or positive; found {self.value!r}")
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+
+        def judge(epoch: Epoch) -> Ending | None:
+            if epoch.loss is None or epoch.loss > self.value:
+                return None
+            return Ending(f"the loss is {epoch.loss:g}, at most {self.value:g}, after epoch {epoch.number}", True)
+
+        return judge
+
+
+@dataclass(frozen=True)
+class LossFlat(_OnLoss):
+    """Stop when the loss has changed by at most ``change`` for ``patience`` looks in a row."""
+
+    change: float = 0.0
+    patience: int = 5
+    every: int = 1
+    loss: str = "zero_one"
+
+    def __post_init__(self) -> None:
+        self._check(self.every, self.loss)
+        if not self.change >= 0:
+            raise ValueError(f"the change must be zero or positive; found {self.change!r}")
+        if self.patience < 1:
+            raise ValueError(f"patience must be at least 1; found {self.patience!r}")
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+        last: float | None = None
+        flat = 0
+
+        def judge(epoch: Epoch) -> Ending | None:
+            nonlocal last, flat
+            if epoch.loss is None:
+                return None
+            flat = flat + 1 if last is not None and abs(epoch.loss - last) <= self.change else 0
+            last = epoch.loss
+            if flat < self.patience:
+                return None
+            looks = f"{times(self.patience, 'look')} in a row, up to epoch {epoch.number}"
+            return Ending(f"the loss changed by at most {self.change:g} for {looks} (it is {last:g})", True)
+
+        return judge
+
+
+@dataclass(frozen=True)
+class HeldOutFlat(Stop):
+    """Early stopping: hold out a part of the examples and stop when it has not got better for ``patience`` epochs."""
+
+    fraction: float = 0.1
+    patience: int = 5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fraction < 1:
+            raise ValueError(f"the held-out fraction must lie between 0 and 1; found {self.fraction!r}")
+        if self.patience < 1:
+            raise ValueError(f"patience must be at least 1; found {self.patience!r}")
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+        best = math.inf
+        since = 0
+
+        def judge(epoch: Epoch) -> Ending | None:
+            nonlocal best, since
+            if epoch.held_out is None:
+                return None
+            since = 0 if epoch.held_out < best else since + 1
+            best = min(best, epoch.held_out)
+            if since < self.patience:
+                return None
+            text = f"the held-out mistakes have not fallen for {times(self.patience, 'epoch')}"
+            return Ending(f"{text}, up to epoch {epoch.number} (the best share was {best:.4g})", True)
+
+        return judge
+
+
+def loss_asked(stop: Stop, epoch: int) -> str | None:
+    """Return the name of the loss that some rule wants to see after this epoch, or None."""
+    asked = {part.loss for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0}
+    if len(asked) > 1:
+        raise ValueError(f"the joined stop rules look at different losses ({', '.join(sorted(asked))}); use one")
+    return next(iter(asked), None)
+
+
+def held_out_fraction(stop: Stop) -> float:
+    """Return the part of the examples to hold out (0: none)."""
+    return max((part.fraction for part in stop.parts if isinstance(part, HeldOutFlat)), default=0.0)
+
+
+def time_limit(stop: Stop) -> TimeLimit | None:
+    """Return the shortest time limit among the joined rules."""
+    limits = [part for part in stop.parts if isinstance(part, TimeLimit)]
+    return min(limits, key=lambda limit: limit.seconds, default=None)
