@@ -312,14 +312,15 @@ std::int64_t first_bad_row(const HeldMatrix& X, std::int64_t begin, std::int64_t
     return kernels().first_bad_row(X.m, begin, end);
 }
 
-void make_shuffler(Shuffler* held, const HeldMatrix& X, const Examples& examples) {
+void make_shuffler(Shuffler* held, const HeldMatrix& X, const Examples& examples, std::uint64_t seed,
+                   std::uint64_t first) {
     expect(X.m.rows < (std::int64_t(1) << 32), "an order can hold at most 2^32 - 1 rows");
     const Pass pass = examples.pass(X.m, 0, 0, false, 0.0, 0.0);
     nb::gil_scoped_release free;
-    new (held) Shuffler(X.m, pass.codes, pass.weights);
+    new (held) Shuffler(X.m, pass.codes, pass.weights, seed, first);
 }
 
-auto shuffled(const Shuffler& shuffler, std::uint64_t seed, std::uint64_t epoch) {
+auto shuffled(Shuffler& shuffler, std::uint64_t seed, std::uint64_t epoch) {
     std::vector<std::uint32_t> order;
     {
         nb::gil_scoped_release free;
@@ -388,6 +389,6 @@ NB_MODULE(_core, module) {
                "The first row that holds a NaN or an infinity, or -1.");
 
     nb::class_<Shuffler>(module, "Shuffler", "Draws the order of each epoch from what the examples hold.")
-        .def("__init__", &make_shuffler, "X"_a, "examples"_a)
+        .def("__init__", &make_shuffler, "X"_a, "examples"_a, "seed"_a, "first"_a)
         .def("epoch", &shuffled, "seed"_a, "epoch"_a);
 }

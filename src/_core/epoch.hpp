@@ -11,7 +11,7 @@
 //
 // Included by kernels.cpp only, inside the namespace of one build.
 
-constexpr std::int64_t kAhead = 8;  // rows between a prefetch and the visit
+constexpr std::int64_t kAhead = 6;  // examples between asking for a row and reading it
 constexpr int kCopies = 1000;
 
 inline bool is_mistake(double margin, double threshold, bool tie_is_mistake) {
@@ -19,6 +19,11 @@ inline bool is_mistake(double margin, double threshold, bool tie_is_mistake) {
 }
 
 inline std::int64_t row_at(const Pass& pass, std::int64_t p) { return pass.order ? pass.order[p] : p; }
+
+// The row to ask for while example p is read; none when the rows come in order, which the processor sees by itself.
+inline std::int64_t row_ahead(const Pass& pass, std::int64_t p) {
+    return pass.order && p + kAhead < pass.end ? pass.order[p + kAhead] : -1;
+}
 
 inline void copy(double* to, const double* from, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) to[j] = from[j];
@@ -31,9 +36,8 @@ std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double
     const double* w[1] = {t.w};
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
-        if (pass.order && p + kAhead < pass.end) X.prefetch_row(row_at(pass, p + kAhead));
         double a;
-        X.template dots<1>(i, w, &a);
+        X.template dots<1>(i, w, &a, row_ahead(pass, p));
         a += t.real[bias];
         if (!is_finite(a)) return i;
         const bool positive = pass.codes[i] == t.positive;
@@ -112,11 +116,12 @@ SX_COLD bool learn(const Rows& X, const Pass& pass, ThresholdRule rule, Target& 
 }
 
 template <int N, class Rows>
-SX_HOT bool answer(const Rows& X, const Pass& pass, ThresholdRule rule, Target* targets, std::int64_t i, double weight) {
+SX_HOT bool answer(const Rows& X, const Pass& pass, ThresholdRule rule, Target* targets, std::int64_t i, double weight,
+                   std::int64_t ahead) {
     const double* w[N];
     double a[N];
     SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].w;
-    X.template dots<N>(i, w, a);
+    X.template dots<N>(i, w, a, ahead);
     const std::int32_t code = pass.codes[i];
     SX_UNROLL for (int k = 0; k < N; ++k) {
         Target& t = targets[k];
@@ -133,14 +138,16 @@ template <class Rows>
 std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
-        if (pass.order && p + kAhead < pass.end) X.prefetch_row(row_at(pass, p + kAhead));
+        std::int64_t ahead = row_ahead(pass, p);
         const double weight = pass.weights ? pass.weights[i] : 1.0;
         int k = 0;
         for (; k + kTogether <= n_targets; k += kTogether) {
-            if (!answer<kTogether>(X, pass, rule, targets + k, i, weight)) return i;
+            if (!answer<kTogether>(X, pass, rule, targets + k, i, weight, ahead)) return i;
+            ahead = -1;
         }
         for (; k < n_targets; ++k) {
-            if (!answer<1>(X, pass, rule, targets + k, i, weight)) return i;
+            if (!answer<1>(X, pass, rule, targets + k, i, weight, ahead)) return i;
+            ahead = -1;
         }
         pass.clock += weight;
     }

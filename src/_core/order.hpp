@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core.hpp"
@@ -23,106 +25,156 @@ inline std::uint64_t mix(std::uint64_t v) {
     return v ^ (v >> 31);
 }
 
-// A sum over the columns, so that zeros and the order of the entries do not matter. The rotation brings sign, exponent
-// and leading digits to the low end, where the product spreads them over all 64 bits.
-inline std::uint64_t entry_key(std::int64_t column, double value) {
+// A key of one value: a sum of them over the columns does not depend on zeros or on the order of the entries. The
+// rotation brings sign, exponent and leading digits to the low end, where the product spreads them over all 64 bits.
+inline std::uint64_t entry_key(std::uint64_t column_key, double value) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(value + 0.0);  // -0 becomes +0, whose bits are 0
-    return std::rotl(bits, 16) * (mix(std::uint64_t(column)) | 1u);
+    return std::rotl(bits, 16) * column_key;
 }
 
-template <class T>
-std::uint64_t values_key(const Matrix& m, std::int64_t row, std::int64_t first_columns) {
-    const T* data = static_cast<const T*>(m.data);
-    std::uint64_t key = 0;
-    if (m.layout == Layout::dense) {
-        const T* x = data + row * m.stride;
-        const std::int64_t n = std::min(first_columns, m.cols);
-        for (std::int64_t j = 0; j < n; ++j) key += entry_key(j, double(x[j]));
-        return key;
-    }
-    auto sum = [&](auto* indices, auto* indptr) {
-        for (std::int64_t p = indptr[row]; p < std::int64_t(indptr[row + 1]) && indices[p] < first_columns; ++p) {
-            key += entry_key(indices[p], double(data[p]));
-        }
-    };
-    if (m.index == Index::i32) {
-        sum(static_cast<const std::int32_t*>(m.indices), static_cast<const std::int32_t*>(m.indptr));
-    } else {
-        sum(static_cast<const std::int64_t*>(m.indices), static_cast<const std::int64_t*>(m.indptr));
-    }
-    return key;
-}
-
-inline std::uint64_t row_key(const Matrix& m, std::int64_t row, std::int64_t first_columns) {
-    return m.value == Value::f32 ? values_key<float>(m, row, first_columns) : values_key<double>(m, row, first_columns);
-}
-
-// Rows by ascending key, equal keys by row: one counting pass over the leading bits, then short sorts.
-inline std::vector<std::uint32_t> by_key(const std::vector<std::uint32_t>& rows,
-                                         const std::vector<std::uint64_t>& keys) {
-    const int bits = std::max(1, int(std::bit_width(rows.size())) - 2);
-    std::vector<std::uint32_t> start((std::size_t(1) << bits) + 1, 0);
-    for (std::uint64_t key : keys) ++start[(key >> (64 - bits)) + 1];
-    std::partial_sum(start.begin(), start.end(), start.begin());
-    struct Entry {
-        std::uint64_t key;
-        std::uint32_t row;
-        bool operator<(const Entry& other) const { return key != other.key ? key < other.key : row < other.row; }
-    };
-    std::vector<Entry> sorted(rows.size());
-    {
-        std::vector<std::uint32_t> at(start.begin(), start.end() - 1);
-        for (std::size_t i = 0; i < rows.size(); ++i) sorted[at[keys[i] >> (64 - bits)]++] = {keys[i], rows[i]};
-    }
-    for (std::size_t b = 0; b + 1 < start.size(); ++b) {
-        if (start[b + 1] - start[b] > 1) std::sort(sorted.begin() + start[b], sorted.begin() + start[b + 1]);
-    }
-    std::vector<std::uint32_t> out(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) out[i] = sorted[i].row;
-    return out;
-}
-
-// The keys of one fit. Most rows differ in their first columns, so only rows that agree there, and are not mere copies
-// of each other, pay for a key of all their columns.
+// The keys of one fit, and from them the order of each epoch. Most rows differ in their first columns, so only rows
+// that agree there, and are not mere copies of each other, pay for a key of all their columns.
 class Shuffler {
    public:
-    Shuffler(const Matrix& m, const std::int32_t* codes, const double* weights) {
-        for (std::int64_t i = 0; i < m.rows; ++i) {
-            if (weights && !(weights[i] > 0.0)) continue;
-            rows_.push_back(std::uint32_t(i));
-            keys_.push_back(mix(row_key(m, i, kFirstColumns) ^ mix(std::uint64_t(codes[i]))));
+    // The order of epoch `first` is drawn at once: the same sorting finds the rows whose keys are equal.
+    Shuffler(const Matrix& m, const std::int32_t* codes, const double* weights, std::uint64_t seed, std::uint64_t first)
+        : drawn_salt_(salt(seed, first)) {
+        const std::int64_t columns = std::min(kFirstColumns, m.cols);
+        for (std::int64_t j = 0; j < columns; ++j) column_keys_.push_back(column_key(j));
+        if (weights) {
+            for (std::int64_t i = 0; i < m.rows; ++i) {
+                if (weights[i] > 0.0) rows_.push_back(std::uint32_t(i));
+            }
         }
-        if (m.cols > kFirstColumns) tell_apart(m);
+        n_ = weights ? rows_.size() : std::size_t(m.rows);
+        keys_ = fresh(n_);
+        for (auto& scratch : scratch_) scratch = fresh(n_);
+        for (std::size_t p = 0; p < n_; ++p) {
+            if (p + kAhead < n_) ask_for(m, row(p + kAhead));
+            keys_[p] = mix(row_key(m, row(p), columns) ^ (std::uint64_t(codes[row(p)]) * 0xd6e8feb86659fd93u));
+        }
+        drawn_ = sorted(drawn_salt_);
+        if (columns < m.cols && tell_apart(m)) drawn_ = sorted(drawn_salt_);
+        column_keys_ = {};
     }
 
-    std::vector<std::uint32_t> epoch(std::uint64_t seed, std::uint64_t number) const {
-        const std::uint64_t salt = mix(mix(seed) ^ (number + 1));
-        std::vector<std::uint64_t> mixed(keys_.size());
-        for (std::size_t i = 0; i < keys_.size(); ++i) mixed[i] = mix(keys_[i] ^ salt);
-        return by_key(rows_, mixed);
+    // The rows by ascending mixed key, equal keys by row.
+    std::vector<std::uint32_t> epoch(std::uint64_t seed, std::uint64_t number) {
+        const std::uint64_t wanted = salt(seed, number);
+        std::vector<std::uint32_t> places = wanted == drawn_salt_ ? drawn_ : sorted(wanted);
+        if (!rows_.empty()) {
+            for (std::uint32_t& place : places) place = rows_[place];
+        }
+        return places;
     }
 
    private:
-    static constexpr std::int64_t kFirstColumns = 8;
+    using Keys = std::unique_ptr<std::uint64_t[]>;
+    static constexpr std::int64_t kFirstColumns = 4;
+    static constexpr std::size_t kAhead = 16;
 
-    void tell_apart(const Matrix& m) {
-        std::vector<std::uint32_t> place(rows_.size());
-        std::iota(place.begin(), place.end(), 0u);
-        const std::vector<std::uint32_t> sorted = by_key(place, keys_);
-        std::vector<std::uint64_t> whole;
-        for (std::size_t from = 0, to; from < sorted.size(); from = to) {
-            to = from + 1;
-            while (to < sorted.size() && keys_[sorted[to]] == keys_[sorted[from]]) ++to;
-            if (to - from == 1) continue;
-            whole.clear();
-            for (std::size_t i = from; i < to; ++i) whole.push_back(row_key(m, rows_[sorted[i]], m.cols));
-            if (std::all_of(whole.begin(), whole.end(), [&](std::uint64_t k) { return k == whole[0]; })) continue;
-            for (std::size_t i = from; i < to; ++i) keys_[sorted[i]] ^= mix(whole[i - from]);
+    static Keys fresh(std::size_t n) { return Keys(new std::uint64_t[n]); }
+    std::int64_t row(std::size_t place) const { return rows_.empty() ? std::int64_t(place) : rows_[place]; }
+
+    static void ask_for(const Matrix& m, std::int64_t row) {
+#if defined(__GNUC__)
+        const std::int64_t size = m.value == Value::f32 ? 4 : 8;
+        const char* x = static_cast<const char*>(m.data) + row * m.stride * size;
+        if (m.layout == Layout::dense) {
+            __builtin_prefetch(x);
+            __builtin_prefetch(x + kFirstColumns * size - 1);
         }
+#endif
     }
 
-    std::vector<std::uint32_t> rows_;
-    std::vector<std::uint64_t> keys_;
+    static std::uint64_t salt(std::uint64_t seed, std::uint64_t number) { return mix(mix(seed) ^ (number + 1)); }
+    static std::uint64_t column_key(std::int64_t j) { return mix(std::uint64_t(j)) | 1u; }
+
+    // The places 0.. of the keys, sorted by mix(key ^ salt): three counting passes over the leading 32 bits, and a
+    // comparison of the whole keys where those agree.
+    std::vector<std::uint32_t> sorted(std::uint64_t salt) {
+        constexpr int kDigit = 11, kPasses = 3;
+        constexpr std::size_t kBins = std::size_t(1) << kDigit;
+        const std::size_t n = n_;
+        std::uint64_t* entries = scratch_[0].get();  // the leading half of the key, then the place
+        std::uint64_t* moved = scratch_[1].get();
+        std::vector<std::uint32_t> counts(kBins * kPasses, 0);
+        for (std::size_t p = 0; p < n; ++p) {
+            const std::uint32_t head = std::uint32_t(mix(keys_[p] ^ salt) >> 32);
+            entries[p] = (std::uint64_t(head) << 32) | p;
+            for (int pass = 0; pass < kPasses; ++pass) ++counts[pass * kBins + ((head >> (pass * kDigit)) & (kBins - 1))];
+        }
+        for (int pass = 0; pass < kPasses; ++pass) {
+            std::uint32_t* start = counts.data() + pass * kBins;
+            std::exclusive_scan(start, start + kBins, start, 0u);
+            const int shift = 32 + pass * kDigit;
+            for (std::size_t p = 0; p < n; ++p) moved[start[(entries[p] >> shift) & (kBins - 1)]++] = entries[p];
+            std::swap(entries, moved);
+        }
+        auto whole = [&](std::uint64_t entry) { return mix(keys_[std::uint32_t(entry)] ^ salt); };
+        for (std::size_t from = 0, to; from < n; from = to) {
+            to = from + 1;
+            while (to < n && entries[to] >> 32 == entries[from] >> 32) ++to;
+            if (to - from == 1) continue;
+            std::stable_sort(entries + from, entries + to,
+                             [&](std::uint64_t a, std::uint64_t b) { return whole(a) < whole(b); });
+        }
+        std::vector<std::uint32_t> places(n);
+        for (std::size_t p = 0; p < n; ++p) places[p] = std::uint32_t(entries[p]);
+        return places;
+    }
+
+    // Give rows that differ, but not in their first columns, keys of all their columns; true when there were any.
+    bool tell_apart(const Matrix& m) {
+        bool changed = false;
+        std::vector<std::uint64_t> whole;
+        for (std::size_t from = 0, to; from < drawn_.size(); from = to) {
+            to = from + 1;
+            while (to < drawn_.size() && keys_[drawn_[to]] == keys_[drawn_[from]]) ++to;
+            if (to - from == 1) continue;
+            for (std::int64_t j = column_keys_.size(); j < m.cols; ++j) column_keys_.push_back(column_key(j));
+            whole.clear();
+            for (std::size_t p = from; p < to; ++p) whole.push_back(row_key(m, row(drawn_[p]), m.cols));
+            if (std::all_of(whole.begin(), whole.end(), [&](std::uint64_t k) { return k == whole[0]; })) continue;
+            for (std::size_t p = from; p < to; ++p) keys_[drawn_[p]] ^= mix(whole[p - from]);
+            changed = true;
+        }
+        return changed;
+    }
+
+    std::uint64_t row_key(const Matrix& m, std::int64_t row, std::int64_t columns) const {
+        return m.value == Value::f32 ? values_key<float>(m, row, columns) : values_key<double>(m, row, columns);
+    }
+
+    template <class T>
+    std::uint64_t values_key(const Matrix& m, std::int64_t row, std::int64_t columns) const {
+        const T* data = static_cast<const T*>(m.data);
+        std::uint64_t key = 0;
+        if (m.layout == Layout::dense) {
+            const T* x = data + row * m.stride;
+            for (std::int64_t j = 0; j < columns; ++j) key += entry_key(column_keys_[j], double(x[j]));
+            return key;
+        }
+        auto sum = [&](auto* indices, auto* indptr) {
+            for (std::int64_t p = indptr[row]; p < std::int64_t(indptr[row + 1]) && indices[p] < columns; ++p) {
+                key += entry_key(column_keys_[indices[p]], double(data[p]));
+            }
+        };
+        if (m.index == Index::i32) {
+            sum(static_cast<const std::int32_t*>(m.indices), static_cast<const std::int32_t*>(m.indptr));
+        } else {
+            sum(static_cast<const std::int64_t*>(m.indices), static_cast<const std::int64_t*>(m.indptr));
+        }
+        return key;
+    }
+
+    std::vector<std::uint64_t> column_keys_;
+    std::size_t n_;
+    std::vector<std::uint32_t> rows_;  // those of positive weight; empty when that is all
+    Keys keys_;
+    Keys scratch_[2];  // kept, since fresh memory costs as much as the sorting
+    std::uint64_t drawn_salt_;
+    std::vector<std::uint32_t> drawn_;  // the places of the rows in the order of epoch `first`
 };
 
 }  // namespace sx

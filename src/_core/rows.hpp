@@ -53,9 +53,40 @@ SX_HOT Vec load(const float* p) { return (Vec)_mm256_cvtps_pd(_mm_loadu_ps(p)); 
 SX_HOT Vec load(const float* p) { return (Vec)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i_u*)p))); }
 #endif
 inline void store(double* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
-inline void prefetch(const void* address) { __builtin_prefetch(address, 0, 2); }
+SX_HOT void prefetch(const void* address) {
+    __builtin_prefetch(address, 0, 2);
+    __asm__ volatile("");  // a loop of nothing but prefetches is otherwise taken for a loop of nothing
+}
+
+// The first n values, then zeros; nothing behind them is read.
+#if defined(__AVX512F__)
+SX_HOT Vec load_first(const double* p, int n) { return (Vec)_mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), p); }
+SX_HOT Vec load_first(const float* p, int n) {
+    return (Vec)_mm512_cvtps_pd(_mm256_maskz_loadu_ps((__mmask8)((1u << n) - 1u), p));
+}
+#elif defined(__AVX2__)
+SX_HOT __m256i first_four(int n) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3)); }
+SX_HOT Vec load_first(const double* p, int n) { return (Vec)_mm256_maskload_pd(p, first_four(n)); }
+SX_HOT Vec load_first(const float* p, int n) {
+    const __m128i lanes = _mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_setr_epi32(0, 1, 2, 3));
+    return (Vec)_mm256_cvtps_pd(_mm_maskload_ps(p, lanes));
+}
+#else
+template <class T>
+SX_HOT Vec load_first(const T* p, int n) {
+    Vec v = Vec{};
+    SX_UNROLL for (int l = 0; l < kWidth; ++l) {
+        if (l < n) v[l] = double(p[l]);
+    }
+    return v;
+}
+#endif
 #else
 typedef double Vec;
+template <class T>
+inline Vec load_first(const T* p, int n) {
+    return n > 0 ? double(*p) : 0.0;
+}
 template <class T>
 SX_HOT Vec load(const T* p) {
     return double(*p);
@@ -87,10 +118,11 @@ SX_HOT double sum_of_lanes(Vec* sum) {
 #endif
 }
 
-// The first n of a row's last elements, then zeros: a short row ends like a full one.
-template <class T>
-SX_HOT void pad(T* to, const T* from, std::int64_t n) {
-    for (int l = 0; l < kLanes; ++l) to[l] = l < n ? from[l] : T(0);
+// Every cache line that the bytes touch, of the first few kilobytes.
+SX_HOT void prefetch_lines(const void* from, std::int64_t bytes) {
+    const char* p = static_cast<const char*>(from);
+    const char* end = p + (bytes < 4096 ? bytes : 4096);
+    for (p -= reinterpret_cast<std::uintptr_t>(p) % 64; p < end; p += 64) prefetch(p);
 }
 
 template <class T>
@@ -100,36 +132,40 @@ struct Dense {
 
     const T* row(std::int64_t i) const { return data + i * stride; }
 
-    void prefetch_row(std::int64_t i) const {
-        const char* p = reinterpret_cast<const char*>(row(i));
-        const std::int64_t bytes = cols * std::int64_t(sizeof(T));
-        const std::int64_t reach = bytes < 4096 ? bytes : 4096;
-        for (std::int64_t b = 0; b < reach; b += 64) prefetch(p + b);
+    // Row i with N weight vectors. While it is read, the row that will be needed a little later (`ahead`, or -1) is
+    // asked for, one line at a time: a burst would hold up the reading.
+    template <int N>
+    SX_HOT void dots(std::int64_t i, const double* const* w, double* out, std::int64_t ahead = -1) const {
+        if (ahead < 0) {
+            products<N, false>(row(i), row(i), w, out);
+        } else {
+            products<N, true>(row(i), row(ahead), w, out);
+        }
     }
 
-    template <int N>
-    SX_HOT void dots(std::int64_t i, const double* const* w, double* out) const {
-        const T* x = row(i);
+    template <int N, bool Ahead>
+    SX_HOT void products(const T* x, const T* later, const double* const* w, double* out) const {
         Vec sum[N][kRegisters];
         SX_UNROLL for (int k = 0; k < N; ++k) {
             SX_UNROLL for (int r = 0; r < kRegisters; ++r) sum[k][r] = Vec{};
         }
         std::int64_t j = 0;
         for (; j + kLanes <= cols; j += kLanes) {
+            if (Ahead) prefetch(later + j);
+            if (Ahead && sizeof(T) * kLanes > 64) prefetch(later + j + kLanes / 2);
             SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
                 const Vec v = load(x + j + r * kWidth);
                 SX_UNROLL for (int k = 0; k < N; ++k) sum[k][r] += v * load(w[k] + j + r * kWidth);
             }
         }
+        if (Ahead) prefetch(later + cols - 1);
         if (j < cols) {
-            T x_tail[kLanes];
-            double w_tail[kLanes];
-            pad(x_tail, x + j, cols - j);
-            SX_UNROLL for (int k = 0; k < N; ++k) {
-                pad(w_tail, w[k] + j, cols - j);
-                SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
-                    sum[k][r] += load(x_tail + r * kWidth) * load(w_tail + r * kWidth);
-                }
+            SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
+                const std::int64_t at = j + r * kWidth;
+                if (at >= cols) break;
+                const int n = int(cols - at < kWidth ? cols - at : kWidth);
+                const Vec v = load_first(x + at, n);
+                SX_UNROLL for (int k = 0; k < N; ++k) sum[k][r] += v * load_first(w[k] + at, n);
             }
         }
         SX_UNROLL for (int k = 0; k < N; ++k) out[k] = sum_of_lanes(sum[k]);
@@ -142,16 +178,28 @@ struct Dense {
 
     double square_norm(std::int64_t i) const {
         const T* x = row(i);
-        Vec sum[kRegisters] = {};
-        for (std::int64_t j = 0; j < cols; ++j) sum[j % kLanes / kWidth][j % kWidth] += double(x[j]) * double(x[j]);
+        Vec sum[kRegisters];
+        for (int r = 0; r < kRegisters; ++r) sum[r] = Vec{};
+        for (std::int64_t j = 0; j < cols; j += kWidth) {
+            const Vec v = load_first(x + j, int(cols - j < kWidth ? cols - j : kWidth));
+            sum[j / kWidth % kRegisters] += v * v;
+        }
         return sum_of_lanes(sum);
     }
 
     bool finite(std::int64_t i) const {
         const T* x = row(i);
-        double zero = 0.0;
-        for (std::int64_t j = 0; j < cols; ++j) zero = is_finite(double(x[j])) ? zero : 1.0;
-        return zero == 0.0;
+        Vec sum = Vec{};  // v - v is 0, or not a number
+        std::int64_t j = 0;
+        for (; j + kWidth <= cols; j += kWidth) {
+            const Vec v = load(x + j);
+            sum += v - v;
+        }
+        double lane[kWidth], rest = 0.0;
+        store(lane, sum);
+        for (int l = 0; l < kWidth; ++l) rest += lane[l];
+        for (; j < cols; ++j) rest += double(x[j]) - double(x[j]);
+        return rest == 0.0;
     }
 };
 
@@ -162,15 +210,13 @@ struct Csr {
     const I* indptr;
     std::int64_t rows, cols;
 
-    void prefetch_row(std::int64_t i) const {
-        const std::int64_t from = indptr[i], to = indptr[i + 1];
-        const std::int64_t reach = to - from < 512 ? to : from + 512;
-        for (std::int64_t p = from; p < reach; p += 64 / std::int64_t(sizeof(T))) prefetch(data + p);
-        for (std::int64_t p = from; p < reach; p += 64 / std::int64_t(sizeof(I))) prefetch(indices + p);
-    }
-
     template <int N>
-    SX_HOT void dots(std::int64_t i, const double* const* w, double* out) const {
+    SX_HOT void dots(std::int64_t i, const double* const* w, double* out, std::int64_t ahead = -1) const {
+        if (ahead >= 0) {
+            const std::int64_t from = indptr[ahead], n = std::int64_t(indptr[ahead + 1]) - from;
+            prefetch_lines(data + from, n * std::int64_t(sizeof(T)));
+            prefetch_lines(indices + from, n * std::int64_t(sizeof(I)));
+        }
         const std::int64_t to = indptr[i + 1];
         std::int64_t p = indptr[i];
         double sum[N][kSparseLanes];

@@ -31,6 +31,8 @@ class Orders:
         Where the shuffled orders and the held-out examples come from.
     held_out : float, default=0
         The part of the examples to keep out of every epoch.
+    first : int, default=0
+        The epoch that will be asked for first.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class Orders:
         How many examples an epoch visits.
     """
 
-    def __init__(self, problem: Problem, order: str, seed: int, held_out: float = 0.0) -> None:
+    def __init__(self, problem: Problem, order: str, seed: int, held_out: float = 0.0, first: int = 0) -> None:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; found {order!r}")
         self._seed = seed
@@ -49,7 +51,7 @@ class Orders:
         self.held_out: Order | None = None
         if order == "shuffled" or held_out:
             examples = _core.Examples(problem.codes, problem.weights, None)
-            shuffler = _core.Shuffler(problem.rows.matrix, examples)
+            shuffler = _core.Shuffler(problem.rows.matrix, examples, seed, first)
             self._shuffler = shuffler if order == "shuffled" else None
             if held_out:
                 drawn = shuffler.epoch(seed, _HELD_OUT)
@@ -61,8 +63,8 @@ class Orders:
                     )
                 self.held_out = drawn[:kept_out]
                 self._train = np.sort(drawn[kept_out:])
-        first = self.epoch(0) if problem.weights is not None else self._train
-        self.pool = problem.n if first is None else len(first)
+        whole = self.epoch(first) if problem.weights is not None else self._train
+        self.pool = problem.n if whole is None else len(whole)
 
     def epoch(self, number: int) -> Order | None:
         """Return the rows of this epoch (from 0) in order; None for all rows as they stand."""
@@ -75,7 +77,7 @@ class Orders:
 
     def unvisited(self, problem: Problem) -> list[int]:
         """Return the rows that no epoch will look at."""
-        if self._shuffler is None and self._train is None:
+        if self._train is None and (self._shuffler is None or problem.weights is None):
             return []
         seen = np.zeros(problem.n, dtype=bool)
         order = self.epoch(0)

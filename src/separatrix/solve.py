@@ -175,7 +175,7 @@ def solve_targets(
     readout = check_readout(readout)
     for state in states:
         _check_first_update(state, rule, boundary)
-    orders = Orders(problem, order, seed, held_out_fraction(stop))
+    orders = Orders(problem, order, seed, held_out_fraction(stop), first=states[0].epochs)
     if not problem.finite:
         problem.rows.check_finite(orders.unvisited(problem))
     fold = _fold_size(batch_size, orders.pool, readout)
