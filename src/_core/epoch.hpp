@@ -18,11 +18,11 @@ inline bool is_mistake(double margin, double threshold, bool tie_is_mistake) {
     return margin < threshold || (tie_is_mistake && margin == threshold);
 }
 
-inline std::int64_t row_at(const Pass& pass, std::int64_t p) { return pass.order ? pass.order[p] : p; }
+inline std::int64_t row_at(const Pass& pass, std::int64_t p) { return pass.order ? std::int64_t(pass.order[p]) : p; }
 
 // The row to ask for while example p is read; none when the rows come in order, which the processor sees by itself.
 inline std::int64_t row_ahead(const Pass& pass, std::int64_t p) {
-    return pass.order && p + kAhead < pass.end ? pass.order[p + kAhead] : -1;
+    return pass.order && p + kAhead < pass.end ? std::int64_t(pass.order[p + kAhead]) : -1;
 }
 
 inline void copy(double* to, const double* from, std::int64_t n) {

@@ -23,8 +23,10 @@ class Ball(NamedTuple):
     upper: float
 
 
-def smallest_ball(rows: Rows, *, precision: float = 1e-3, max_passes: int = 10_000) -> Ball:
-    """Return a ball that holds every row, its radius within ``precision`` of the smallest.
+def smallest_ball(
+    rows: Rows, weights: Floats | None = None, *, precision: float = 1e-3, max_passes: int = 10_000
+) -> Ball:
+    """Return a ball that holds every row (of positive weight), its radius within ``precision`` of the smallest.
 
     Examples
     --------
@@ -33,13 +35,15 @@ def smallest_ball(rows: Rows, *, precision: float = 1e-3, max_passes: int = 10_0
     (True, True)
     """
     squares = _core.square_norms(rows.matrix)
-    first = int(np.argmax(squares))
+    ignored = np.zeros(len(squares), dtype=bool) if weights is None else weights == 0
+    first = int(np.argmax(np.where(ignored, -1.0, squares)))
     center, mean_square = _row(rows, first), float(squares[first])
     best_lower = 0.0
     for _ in range(max_passes):
         center_square = float(center @ center)
         products = _core.decide(rows.matrix, center[None, :], np.zeros(1), 1)[:, 0]
         distances = np.maximum(squares - 2.0 * products + center_square, 0.0)
+        distances[ignored] = -1.0
         farthest = int(np.argmax(distances))
         upper = float(distances[farthest])
         best_lower = max(best_lower, mean_square - center_square)

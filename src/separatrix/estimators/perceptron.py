@@ -230,8 +230,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         first = not hasattr(self, "_states")
         known = np.empty(0) if first else self.classes_
         problem = self._problem(X, y, sample_weight, reset=first, known=None if first else known, expected=classes)
-        seed = self._seed() if first else self._online_seed
-        self._online_seed = seed
+        seed = self._seed() if first else self._run_seed
         if first:
             self._states = self._start(problem, seed)
             self._ballots = self._fresh_ballots(problem)
@@ -246,8 +245,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 self._ballots = carry_over(
                     self._ballots, known, problem.classes, lambda code: Ballot(zero, float(problem.bias))
                 )
-        for state, code in zip(self._states, positives(len(problem.classes)), strict=True):
-            state.positive = code
+        for state in self._states:
             state.position = 0
         self.classes_ = problem.classes
         for solution in self._run(problem, MaxEpochs(1), seed):
@@ -266,17 +264,16 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             context = self._init_callback_context(max_subtasks=self.max_iter)
             context.call_on_fit_task_begin(estimator=self)
             observers.append(SklearnCallbacks(self, context, self._fitted_now))
-        for state in self._states:
-            state.positive = positives(len(problem.classes))[self._states.index(state)]
-        epochs_before = self._states[0].epochs
+        for state, code in zip(self._states, positives(len(problem.classes)), strict=True):
+            state.positive = code
         solutions = solve_targets(
             problem, self._rule(), self._states, stop=stop, readout=self.readout, boundary=self.boundary,
             order="shuffled" if self.shuffle else "cyclic", seed=seed, n_jobs=self._threads(), observers=observers,
         )  # fmt: skip
         latest = max(state.epochs for state in self._states)
-        for state in self._states:  # questions that ended early rejoin the others' numbering
-            state.epochs = max(state.epochs, latest) if state.position == 0 else state.epochs
-        del epochs_before
+        for state in self._states:  # a question that ended early rejoins the others' numbering
+            state.epochs = latest if state.position == 0 else state.epochs
+        self._run_seed = seed
         self._readout = self.readout
         self._bias_constant = float(problem.bias)
         for ballot, state in zip(self._ballots, self._states, strict=False):
@@ -389,7 +386,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             problem = Problem(
                 rows, y, sample_weight=sample_weight, bias=None, classes=classes, check_finite=False
             )
-        problem.bias = self._bias(rows, reset)
+        problem.bias = self._bias(problem, reset)
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=problem.classes, y=y)
             weights = by_class[problem.codes]
@@ -398,7 +395,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             self._feature_scale = _scale(rows)
         return problem
 
-    def _bias(self, rows: Rows, reset: bool) -> float:
+    def _bias(self, problem: Problem, reset: bool) -> float:
         """Return the bias constant K."""
         if not self.fit_intercept:
             return 0.0
@@ -408,8 +405,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 raise ValueError(f"intercept_scaling must be a positive number or 'ball'; found {scaling!r}")
             if not reset:
                 return self._bias_constant
-            rows.check_finite()
-            return smallest_ball(rows).upper or 1.0
+            problem.rows.check_finite()
+            return smallest_ball(problem.rows, problem.weights).upper or 1.0
         if isinstance(scaling, bool) or not (0 < scaling < np.inf):
             raise ValueError(f"intercept_scaling must be a positive number or 'ball'; found {scaling!r}")
         return float(scaling)
