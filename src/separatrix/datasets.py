@@ -1,7 +1,7 @@
 """The lectures' examples by name, the Boolean functions, and separable data with a chosen margin.
 
-``load(name)`` gives X and y as numbers; ``example(name)`` also gives the start, learning rate and boundary with which the
-lecture runs it.
+``load(name)`` gives X and y as numbers; ``example(name)`` also gives the start, learning rate and boundary with which
+the lecture runs it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Observers: who is told about a run. They look, keep and show; they never change the mathematics.
 
 An observer has any of the methods ``on_begin(questions, pool, stop)``, ``on_epoch_begin()``, ``on_step(step)``
-(reference engine), ``on_advance(epoch, done, pool)``, ``on_epoch(epoch)`` and ``on_end()``. An ``on_epoch`` that returns True asks the run to
-stop.
+(reference engine only), ``on_advance(epoch, done, pool)``, ``on_epoch(epoch)`` and ``on_end()``. An ``on_epoch`` that
+returns True asks the run to stop.
 """
 
 from __future__ import annotations
@@ -122,7 +122,12 @@ class Progress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[seen]}"))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[seen]}"),
+        )
         self._bar = Progress(*columns, console=Console(file=self._file or sys.stderr), transient=True)
         self._task = self._bar.add_task("", total=self._epochs, seen="")
         self._bar.start()

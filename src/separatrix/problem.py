@@ -26,6 +26,7 @@ class Rows:
     def __init__(self, X: Any, *, what: str = "X") -> None:
         self.names = column_names(X)
         values = _from_frame(X, what) if self.names is not None else X
+        self.values: Any
         self.values, self.matrix = _sparse(values, what) if _is_sparse(values) else _dense(values, what)
 
     @property
@@ -156,8 +157,8 @@ def _sparse(X: Any, what: str) -> tuple[Any, _core.Matrix]:
 def _core_csr(X: Any) -> _core.Matrix:
     wide = X.indices.dtype == np.int64 or X.indptr.dtype == np.int64
     index = np.int64 if wide else np.int32
-    arrays = (np.ascontiguousarray(X.data), *(np.ascontiguousarray(a, dtype=index) for a in (X.indices, X.indptr)))
-    return _core.csr(*arrays, X.shape[1])
+    indices, indptr = (np.ascontiguousarray(array, dtype=index) for array in (X.indices, X.indptr))
+    return _core.csr(np.ascontiguousarray(X.data), indices, indptr, X.shape[1])
 
 
 def _check_size(shape: Sequence[int], what: str) -> None:

@@ -24,7 +24,7 @@ UPDATES, MISTAKES, POCKET_CHECKED = range(3)
 
 def _real(slot: int) -> property:
     def get(self: State) -> Number:
-        return self.real[slot]
+        return self.real.item(slot)
 
     def put(self: State, value: Number) -> None:
         self.real[slot] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from separatrix.order import Order
@@ -26,7 +27,8 @@ def ties(boundary: Any) -> tuple[bool, bool]:
     return BOUNDARIES[boundary]
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True)
+class Step:
     """One example met by one rule; ``weights`` and ``bias`` are those after the step."""
 
     epoch: int

@@ -80,7 +80,15 @@ class ReferenceEngine:
                     state.run_start = state.clock
                     state.pocket_checked = 0
                 yield Step(
-                    state.epochs + 1, i, tuple(x), y, activation, margin, mistake, tuple(state.weights.tolist()), state.bias
+                    state.epochs + 1,
+                    i,
+                    tuple(x),
+                    y,
+                    activation,
+                    margin,
+                    mistake,
+                    tuple(state.weights.tolist()),
+                    state.bias,
                 )
                 if not mistake:
                     break
@@ -89,7 +97,9 @@ class ReferenceEngine:
     def _learn(self, state: State, i: int, x: list[Number], y: int, margin: Number, share: Number) -> None:
         """``w <- shrink * w + tau * y * x`` and what the readouts keep of it."""
         q = sum(v * v for v in x) + self._bias_square
-        n = sum(w * w for w in state.weights) + (state.bias * state.bias / self._bias_square if self._bias_square else 0)
+        n = sum(w * w for w in state.weights) + (
+            state.bias * state.bias / self._bias_square if self._bias_square else 0
+        )
         a = state.alphas.get(i, 0)
         shrink, tau = self._rule.step(margin, q, a, n, state.updates + 1)
         if shrink != 1:
@@ -145,7 +155,15 @@ class ReferenceEngine:
             state.clock += total
             for i, x, y, activation, margin, mistake in answers:
                 yield Step(
-                    state.epochs + 1, i, tuple(x), y, activation, margin, mistake, tuple(state.weights.tolist()), state.bias
+                    state.epochs + 1,
+                    i,
+                    tuple(x),
+                    y,
+                    activation,
+                    margin,
+                    mistake,
+                    tuple(state.weights.tolist()),
+                    state.bias,
                 )
 
     def _check_pocket(self, state: State, order: Order | None) -> None:

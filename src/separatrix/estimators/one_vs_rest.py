@@ -17,7 +17,9 @@ from separatrix.solution import Status
 class Mirrored(Protocol):
     """Something that belongs to a question and can be turned round for the opposite one."""
 
-    def mirrored(self) -> Any: ...
+    def mirrored(self) -> Any:
+        """Return what belongs to the opposite question."""
+        ...
 
 
 Kept = TypeVar("Kept", bound=Mirrored)
@@ -34,9 +36,7 @@ def positives(n_classes: int) -> list[int]:
     return [n_classes - 1] if n_classes <= 2 else list(range(n_classes))
 
 
-def carry_over(
-    kept: list[Kept], old: NDArray[Any], new: NDArray[Any], fresh: Callable[[int], Kept]
-) -> list[Kept]:
+def carry_over(kept: list[Kept], old: NDArray[Any], new: NDArray[Any], fresh: Callable[[int], Kept]) -> list[Kept]:
     """Return what belongs to the questions of the new classes, given what belonged to those of the old.
 
     A question that was not asked before but whose opposite was (two classes become three) gets the mirrored one.
@@ -64,7 +64,9 @@ def joint_status(statuses: list[Status], classes: NDArray[Any]) -> Status:
     if not unfinished:
         return Status(f"all {len(statuses)} classes ended: the last with {_latest(statuses)}", True)
     label, status = unfinished[0]
-    text = f"{len(unfinished)} of {len(statuses)} classes did not converge; class {np.asarray(label).item()!r}: {status}"
+    text = (
+        f"{len(unfinished)} of {len(statuses)} classes did not converge; class {np.asarray(label).item()!r}: {status}"
+    )
     return Status(text, False, interrupted)
 
 

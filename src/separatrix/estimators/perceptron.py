@@ -23,8 +23,8 @@ from separatrix.problem import Floats, Problem, Rows
 from separatrix.readouts import Ballot, check_readout, read
 from separatrix.rules import MarginPerceptron
 from separatrix.rules import Perceptron as PerceptronRule
-from separatrix.solution import Solution, State
-from separatrix.solve import new_state, solve_targets
+from separatrix.solution import Solution, State, Status
+from separatrix.solving import new_state, solve_targets
 from separatrix.stops import MaxEpochs, NoMistakes, Stop
 
 try:  # scikit-learn 1.9 and later
@@ -105,7 +105,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     Notes
     -----
     A sample weight of 2 is the same as giving the row twice, 0 the same as leaving it out; a fraction makes the step
-    that much smaller. Other numeric types than float32 and float64 are converted once, to float64 (float16: to float32).
+    that much smaller. Numeric types other than float32 and float64 are converted once, to float64 (float16: to
+    float32).
 
     Ctrl-C ends the run within a second; the estimator is then fitted with the best state so far and
     KeyboardInterrupt is raised.
@@ -116,8 +117,14 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     >>> X, y = datasets.load("lecture-000")
     >>> model = Perceptron(shuffle=False).fit(X, y)
     >>> str(model.status_), model.coef_.tolist(), model.intercept_.tolist()
-    ('no mistakes in epoch 3', [[2.0, -2.0]], [0.0])
+    ('no mistakes in epoch 3', [[3.0, -2.0]], [0.0])
     """
+
+    classes_: NDArray[Any]
+    status_: Status
+    _states: list[State]
+    _ballots: list[Ballot]
+    _readout: str
 
     def __init__(
         self,
@@ -383,9 +390,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         if known is not None or expected is not None:
             parts = [part for part in (known, expected) if part is not None]
             classes = np.unique(np.concatenate([problem.classes, *parts]))
-            problem = Problem(
-                rows, y, sample_weight=sample_weight, bias=None, classes=classes, check_finite=False
-            )
+            problem = Problem(rows, y, sample_weight=sample_weight, bias=None, classes=classes, check_finite=False)
         problem.bias = self._bias(problem, reset)
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=problem.classes, y=y)
@@ -428,5 +433,5 @@ def _scale(rows: Rows) -> Floats:
         if hasattr(sample, "tocsr"):
             mean = np.asarray(sample.mean(axis=0)).ravel()
             square = np.asarray(sample.multiply(sample).mean(axis=0)).ravel()
-            return np.sqrt(np.maximum(square - mean * mean, 0.0))
+            return np.asarray(np.sqrt(np.maximum(square - mean * mean, 0.0)))
         return np.asarray(sample.std(axis=0, dtype=np.float64))

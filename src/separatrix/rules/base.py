@@ -37,10 +37,14 @@ class Rule(Protocol):
     name: ClassVar[str]
 
     @property
-    def threshold(self) -> Number: ...
+    def threshold(self) -> Number:
+        """The margin at or below which an example teaches."""
+        ...
 
     @property
-    def eta(self) -> Number: ...
+    def eta(self) -> Number:
+        """The learning rate."""
+        ...
 
     def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Answer:
         """Answer one example.

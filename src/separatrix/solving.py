@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.engines import ENGINES, BOUNDARIES, ties
+from separatrix.engines import BOUNDARIES, ENGINES, ties
 from separatrix.engines.base import Engine
 from separatrix.order import Order, Orders
 from separatrix.problem import Problem, as_exact
@@ -98,7 +98,9 @@ def solve(
     ('no mistakes in epoch 2', [2.0, 1.0], 1.0)
     """
     if len(problem.classes) != 2:
-        raise ValueError(f"solve needs examples of two classes; found {len(problem.classes)}: {problem.classes.tolist()}")
+        raise ValueError(
+            f"solve needs examples of two classes; found {len(problem.classes)}: {problem.classes.tolist()}"
+        )
     states = [start if isinstance(start, State) else new_state(problem, 1, start, readout=readout, seed=seed)]
     return solve_targets(
         problem, rule, states, engine=engine, stop=stop, readout=readout, boundary=boundary, order=order,
@@ -106,9 +108,7 @@ def solve(
     )[0]  # fmt: skip
 
 
-def new_state(
-    problem: Problem, positive: int, start: Any, *, readout: str, seed: int = 0, clock: Number = 0
-) -> State:
+def new_state(problem: Problem, positive: int, start: Any, *, readout: str, seed: int = 0, clock: Number = 0) -> State:
     """Return the state in which a question starts: zeros, uniform in [-1, 1], or given (weights, bias)."""
     readout = check_readout(readout)
     exact = problem.exact
@@ -203,7 +203,7 @@ def _engine(name: str) -> Any:
 def _fold_size(batch_size: int | str, pool: int, readout: str) -> int:
     if batch_size == "all":
         size = pool
-    elif isinstance(batch_size, str) or isinstance(batch_size, bool) or batch_size != int(batch_size) or batch_size < 1:
+    elif isinstance(batch_size, str | bool) or batch_size != int(batch_size) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number of at least 1, or 'all'; found {batch_size!r}")
     else:
         size = min(int(batch_size), pool)

@@ -1,0 +1,90 @@
+"""What the commands put on the screen and into files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from separatrix.tracing import Trace
+
+
+def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
+    """Print a trace as a table: a rule after each epoch, updates in bold; with ``head``, only the ends."""
+    console = _console()
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in run.header():
+        table.add_column(name, overflow="fold")
+    rows = run.rows()
+    shown = range(len(rows)) if head is None or head + tail >= len(rows) else [*range(head), *range(-tail, 0)]
+    for place, index in enumerate(shown):
+        step = run[index]
+        after = shown[place + 1] if place + 1 < len(shown) else None
+        gap = head is not None and place == head - 1 and len(shown) < len(rows)
+        section = after is None or run[after].epoch != step.epoch
+        table.add_row(*rows[index], style="bold" if step.mistake else None, end_section=section and not gap)
+        if gap:
+            table.add_row(*["..."] * len(run.header()), end_section=True)
+    console.print(table)
+    console.print(f"{run.status}; {run.n_updates} updates in {run.n_epochs} epochs.")
+    console.print(f"Final {run.final()}.")
+
+
+def show_demo() -> None:
+    """Print the demonstration."""
+    from separatrix import datasets
+    from separatrix.tracing import trace
+
+    data = datasets.separable(60, 2, margin=0.08, random_state=4)
+    X = data.X.round(2)
+    run = trace(X.tolist(), data.y.tolist(), decimals=True)
+    radius_square = max(float((row * row).sum()) + 1.0 for row in X)
+    margin = float((data.y * (X @ data.weights + data.bias)).min())
+    bound = radius_square / margin**2
+    console = _console()
+    console.print("The perceptron on 60 points in the plane that some line separates, from w = 0 and b = 0.\n")
+    show_trace(run, head=6, tail=4)
+    console.print(
+        f"\nMistakes made: {run.n_updates}. The theorem allows at most (R / gamma)^2 = "
+        f"({radius_square**0.5:.3f} / {margin:.4f})^2 = {bound:,.0f}:\n"
+        f"R is the length of the longest point and gamma the distance from one known separating line to the nearest\n"
+        f"point, both with the bias as a third coordinate fixed to 1."
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it appears whole or not at all."""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as problem:
+        raise ValueError(f"cannot write {path}: {problem.strerror}") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException as problem:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(problem, OSError):
+            raise ValueError(f"cannot write {path}: {problem.strerror}") from None
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _console() -> Console:
+    """A console that keeps wide tables whole where the output is not a terminal."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)

@@ -1,0 +1,1 @@
+"""Sources: files into problems."""

@@ -1,0 +1,373 @@
+"""``sx.trace``: every step of a run as a table, exactly as a lecture would write it on the board.
+
+A :class:`Trace` is a sequence of Steps from the reference engine. A :class:`View` chooses how it is written: bias as
+the first coordinate, negative patterns sign-flipped, labels {0, 1} with a threshold, fractions or decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+
+from separatrix import tables
+from separatrix.engines import Step
+from separatrix.observers import StepRecorder
+from separatrix.problem import Problem, Rows, as_exact, column_names
+from separatrix.rules import RULES, Number
+from separatrix.solution import Solution, Status
+from separatrix.solving import solve
+from separatrix.stops import MaxEpochs, NoMistakes
+
+LABELS = ("+-", "01", "own")
+
+
+@dataclass(frozen=True)
+class View:
+    """How a trace is written.
+
+    Attributes
+    ----------
+    augmented : bool
+        Write the bias as the first coordinate of the weights, and 1 as the first of the pattern (Lecture 000).
+    flipped : bool
+        Write negative patterns with their sign turned, so that every product must be positive (Lectures 000, 003).
+    labels : {"+-", "01", "own"}
+        Write labels as -1 and +1, as 0 and 1 (Lectures 002, 004), or as they were given.
+    threshold : bool
+        Write the threshold theta = -b instead of the bias (Lecture 004).
+    decimals : bool
+        Write 1/2 as 0.5 where that is exact.
+    """
+
+    augmented: bool = False
+    flipped: bool = False
+    labels: str = "+-"
+    threshold: bool = False
+    decimals: bool = False
+
+    def __post_init__(self) -> None:
+        if self.labels not in LABELS:
+            raise ValueError(f"labels must be one of {', '.join(LABELS)}; found {self.labels!r}")
+
+
+def number(value: Number, *, decimals: bool) -> str:
+    """Return a number as text: a fraction as 1/2, or as 0.5 where decimals are wanted and end.
+
+    Examples
+    --------
+    >>> number(Fraction(-1, 2), decimals=False), number(Fraction(-1, 2), decimals=True)
+    ('-1/2', '-0.5')
+    >>> number(Fraction(1, 3), decimals=True)
+    '1/3'
+    """
+    if isinstance(value, Fraction):
+        if not decimals:
+            return str(value)
+        rest = value.denominator
+        twos = fives = 0
+        while rest % 2 == 0:
+            rest, twos = rest // 2, twos + 1
+        while rest % 5 == 0:
+            rest, fives = rest // 5, fives + 1
+        if rest != 1:
+            return str(value)
+        places = max(twos, fives)
+        digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
+        text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+        return f"-{text}" if value < 0 else text
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.10g}"
+    return str(value)
+
+
+class Trace(Sequence[Step]):
+    """The steps of a run, in order.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        Each with epoch, index, x, y, activation, margin, mistake, and the weights and bias after it.
+    start : (weights, bias)
+        Where the run started.
+    weights, bias
+        What the readout gives at the end.
+    status : Status
+        How the run ended.
+    n_updates, n_epochs : int
+        Updates made, epochs begun.
+    view : View
+        How tables are written.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        start: tuple[tuple[Number, ...], Number],
+        solution: Solution,
+        classes: Sequence[Any],
+        bias_constant: Number,
+        view: View,
+    ) -> None:
+        self.steps = tuple(steps)
+        self.start = start
+        self.weights: tuple[Number, ...] = tuple(_plain(value) for value in solution.weights)
+        self.bias: Number = _plain(solution.bias)
+        self.status: Status = solution.status
+        self.n_updates = solution.n_updates
+        self.n_epochs = solution.n_epochs
+        self.classes = list(classes)
+        self.view = view
+        self._bias_constant = bias_constant
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Step]: ...
+    def __getitem__(self, index: int | slice) -> Step | Sequence[Step]:
+        return self.steps[index]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __repr__(self) -> str:
+        return f"<Trace: {len(self)} steps, {self.n_updates} updates, {self.n_epochs} epochs; {self.status}>"
+
+    def show(self, **view: Any) -> Trace:
+        """Return the same run in another view: ``trace.show(augmented=True, flipped=True)``."""
+        twin = object.__new__(Trace)
+        twin.__dict__.update(self.__dict__)
+        twin.view = replace(self.view, **view)
+        return twin
+
+    # ------------------------------------------------------------------------------------------ the table
+
+    def header(self) -> list[str]:
+        """Return the names of the table's columns."""
+        view = self.view
+        pattern = "adjusted pattern" if view.flipped else "pattern"
+        label = [] if view.flipped else ["t" if view.labels == "01" else "y"]
+        product = "w x" if view.augmented or view.flipped else ("h" if view.threshold else "a")
+        after = ["new weight"] if view.augmented else ["new weight", "new theta" if view.threshold else "new b"]
+        before = ["weight applied"] if view.augmented else ["weight applied", "theta" if view.threshold else "b"]
+        return ["epoch", "example", pattern, *label, *before, product, "update?", *after]
+
+    def rows(self) -> list[list[str]]:
+        """Return the table's cells as text, one row for each step."""
+        rows = []
+        weights, bias = self.start
+        for step in self.steps:
+            rows.append(self._row(step, weights, bias))
+            weights, bias = step.weights, step.bias
+        return rows
+
+    def _row(self, step: Step, weights: tuple[Number, ...], bias: Number) -> list[str]:
+        view = self.view
+        sign = step.y if view.flipped else 1
+        x = tuple(sign * value for value in step.x)
+        if view.augmented:
+            x = (sign * self._bias_constant, *x)
+        product = step.margin if view.flipped else step.activation
+        if view.threshold and not (view.augmented or view.flipped):
+            product = step.activation - bias  # h, which the neuron compares with theta
+        label = [] if view.flipped else [self._label(step.y)]
+        return [
+            str(step.epoch),
+            str(step.index + 1),
+            self._vector(x),
+            *label,
+            *self._state(weights, bias),
+            self._number(product),
+            "Yes" if step.mistake else "No",
+            *self._state(step.weights, step.bias),
+        ]
+
+    def _state(self, weights: tuple[Number, ...], bias: Number) -> list[str]:
+        if self.view.augmented:  # the coordinate's own weight: the bias is K times it
+            own = bias if self._bias_constant in (0, 1) else Fraction(1) * bias / self._bias_constant
+            return [self._vector((_plain(own), *weights))]
+        return [self._vector(weights), self._number(-bias if self.view.threshold else bias)]
+
+    def final(self) -> str:
+        """Return what the readout gives at the end, in this view: ``weight (0, 2, -1)``."""
+        values = self._state(self.weights, self.bias)
+        names = [name.removeprefix("new ") for name in self.header()[-len(values) :]]
+        return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+
+    def _label(self, y: int) -> str:
+        if self.view.labels == "own":
+            return str(self.classes[1 if y > 0 else 0])
+        return str(y) if self.view.labels == "+-" else str(int(y > 0))
+
+    def _number(self, value: Number) -> str:
+        return number(value, decimals=self.view.decimals)
+
+    def _vector(self, values: Sequence[Number]) -> str:
+        return "(" + ", ".join(self._number(value) for value in values) + ")"
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return tables.markdown(self.header(), self.rows())
+
+    def to_latex(self) -> str:
+        """Return the table as a LaTeX tabular."""
+        return tables.latex(self.header(), self.rows())
+
+    def to_html(self) -> str:
+        """Return the table as HTML, with the updates marked and the status below."""
+        marked = [step.mistake for step in self.steps]
+        return tables.html_table(self.header(), self.rows(), marked=marked, caption=str(self.status))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_csv(self) -> str:
+        """Return the table as comma-separated values, each coordinate in a column of its own."""
+        head, rows = self._flat()
+        return tables.csv_text(head, [[self._number(cell) for cell in row] for row in rows])
+
+    def to_pandas(self) -> Any:
+        """Return the steps as a pandas DataFrame, each coordinate in a column of its own."""
+        import pandas as pd
+
+        head, rows = self._flat()
+        return pd.DataFrame(rows, columns=head)
+
+    def _flat(self) -> tuple[list[str], list[list[Any]]]:
+        d = len(self.start[0])
+        names = [f"x{j + 1}" for j in range(d)]
+        head = [
+            "epoch",
+            "example",
+            *names,
+            "y",
+            "activation",
+            "margin",
+            "mistake",
+            *(f"w{j + 1}" for j in range(d)),
+            "b",
+        ]
+        rows = [
+            [s.epoch, s.index + 1, *s.x, s.y, s.activation, s.margin, s.mistake, *s.weights, s.bias] for s in self.steps
+        ]
+        return head, rows
+
+
+def _plain(value: Number) -> Number:
+    """Return a whole Fraction as an int and a NumPy float as a float."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else value
+    return float(value) if isinstance(value, np.floating) else value
+
+
+def trace(
+    X: Any,
+    y: Any,
+    *,
+    rule: str = "perceptron",
+    start: tuple[Sequence[Any], Any] | None = None,
+    eta0: Any = 1,
+    margin: Any = 1,
+    boundary: str = "mistake",
+    order: str = "cyclic",
+    fit_intercept: bool = True,
+    max_iter: int = 100,
+    readout: str = "last",
+    exact: bool = True,
+    random_state: int | None = None,
+    **view: Any,
+) -> Trace:
+    """Run a rule step by step on a small two-class data set and keep every step.
+
+    Parameters
+    ----------
+    X : table of numbers
+        The patterns. Fractions and integers stay exact; a float stands for the decimal that it prints as.
+    y : sequence
+        Their labels, two distinct ones; the larger is the positive class.
+    rule : {"perceptron", "margin_perceptron"}
+        What to do with each pattern.
+    start : (weights, bias), optional
+        Where to start; zeros by default.
+    eta0 : number, default=1
+        The learning rate.
+    margin : number, default=1
+        The margin that the margin perceptron wants exceeded.
+    boundary : {"mistake", "correct", "positive", "negative"}
+        What a tie is; Lecture 004's neuron is "negative".
+    order : {"cyclic", "shuffled"}
+        As the rows stand, or shuffled anew each epoch.
+    fit_intercept : bool, default=True
+        With a bias, or a plane through the origin.
+    max_iter : int, default=100
+        The most epochs.
+    readout : {"last", "averaged", "voted", "pocket"}
+        What ``trace.weights`` and ``trace.bias`` are at the end.
+    exact : bool, default=True
+        Compute with integers and fractions; else with floats.
+    random_state : int, optional
+        Where shuffled orders come from.
+    **view
+        How tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals`` (see :class:`View`).
+
+    Returns
+    -------
+    Trace
+        The steps; prints as Markdown, LaTeX, HTML, CSV or a DataFrame.
+
+    Examples
+    --------
+    >>> run = trace([[1, 1], [-1, 0]], [1, -1], augmented=True, flipped=True)
+    >>> print(run.to_markdown())
+    | epoch | example | adjusted pattern | weight applied | w x | update? | new weight |
+    |-------|---------|------------------|----------------|-----|---------|------------|
+    | 1     | 1       | (1, 1, 1)        | (0, 0, 0)      | 0   | Yes     | (1, 1, 1)  |
+    | 1     | 2       | (-1, 1, 0)       | (1, 1, 1)      | 0   | Yes     | (0, 2, 1)  |
+    | 2     | 1       | (1, 1, 1)        | (0, 2, 1)      | 3   | No      | (0, 2, 1)  |
+    | 2     | 2       | (-1, 1, 0)       | (0, 2, 1)      | 2   | No      | (0, 2, 1)  |
+    """
+    if rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
+    chosen_view = View(**view)
+    bias = 1 if fit_intercept else 0
+    problem = Problem.from_exact(_table(X), y, bias=bias) if exact else Problem(X, y, bias=bias)
+    options = {"eta": as_exact(eta0) if exact else float(eta0)}
+    if rule == "margin_perceptron":
+        options["margin"] = as_exact(margin) if exact else float(margin)
+    recorder = StepRecorder()
+    first = ("zeros", None) if start is None else (start, start)
+    solution = solve(
+        problem,
+        RULES[rule](**options),
+        engine="reference",
+        stop=NoMistakes() | MaxEpochs(max_iter),
+        readout=readout,
+        boundary=boundary,
+        order=order,
+        start=first[0],
+        seed=0 if random_state is None else int(random_state),
+        observers=[recorder],
+    )
+    convert = as_exact if exact else float
+    weights, start_bias = ([0] * problem.d, 0) if start is None else start
+    began = tuple(convert(value) for value in weights), convert(start_bias)
+    constant = _plain(problem.bias) if exact else float(problem.bias)
+    return Trace(recorder.steps, began, solution, problem.classes.tolist(), constant, chosen_view)
+
+
+def _table(X: Any) -> Any:
+    """Return X as rows of numbers that still are what they were: frames and sparse matrices opened, the rest as is."""
+    if column_names(X) is not None or hasattr(X, "tocsr"):
+        rows = Rows(X)
+        values = rows.values
+        return (values.toarray() if hasattr(values, "tocsr") else values).tolist()
+    table = list(X)
+    if any(isinstance(row, str | bytes) or not hasattr(row, "__len__") for row in table):
+        Rows(X)  # says what is wrong with it
+    return table
