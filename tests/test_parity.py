@@ -1,0 +1,193 @@
+"""Compiled equals reference, bit for bit on integer data, for every rule x bias x boundary x readout x layout."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from separatrix import _core
+from separatrix.ball import smallest_ball
+from separatrix.engines import BOUNDARIES
+from separatrix.problem import Problem, Rows
+from separatrix.readouts import READOUTS, Ballot
+from separatrix.rules import RULES
+from separatrix.solving import solve
+from separatrix.stops import MaxEpochs, NoMistakes
+
+STOP = NoMistakes() | MaxEpochs(6)
+
+
+def integer_data(seed, n=25, d=19):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (n, d)).astype(float) * (rng.random((n, d)) < 0.6)
+    y = np.where(X @ rng.integers(-2, 3, d) + rng.integers(-4, 5, n) > 0, 1, -1)
+    y[:2] = 1, -1
+    return X, y
+
+
+def layouts(X):
+    return {
+        "dense float64": X,
+        "dense float32": X.astype(np.float32),
+        "csr float64 int32": sparse.csr_array(X),
+        "csr float32 int64": _wide(sparse.csr_array(X.astype(np.float32))),
+    }
+
+
+def _wide(X):
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def outcome(solution):
+    state = solution.state
+    return {
+        "weights": solution.weights.tolist(),
+        "bias": solution.bias,
+        "last": state.weights.tolist(),
+        "last bias": state.bias,
+        "updates": state.updates,
+        "clock": state.clock,
+        "epochs": solution.n_epochs,
+        "status": str(solution.status),
+        "votes": [np.concatenate(part).tolist() for part in zip(*state.votes, strict=True)] if state.votes else [],
+        "pocket loss": state.pocket_loss,
+    }
+
+
+@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("bias", [None, 1.0, 3.0, "ball"])
+@pytest.mark.parametrize("rule", RULES)
+def test_compiled_equals_reference_bit_for_bit(rule, bias, boundary, readout):
+    for seed in range(3):
+        X, y = integer_data(seed)
+        constant = smallest_ball(Rows(X)).upper if bias == "ball" else bias
+        start = ([1.0] + [0.0] * (X.shape[1] - 1), 0.0) if boundary == "correct" else "zeros"
+        options = {
+            "stop": STOP,
+            "readout": readout,
+            "boundary": boundary,
+            "start": start,
+            "order": "shuffled",
+            "seed": 5,
+        }
+        chosen = RULES[rule](eta=2.0)
+        expected = outcome(solve(Problem(X, y, bias=constant), chosen, engine="reference", **options))
+        for name, data in layouts(X).items():
+            found = outcome(solve(Problem(data, y, bias=constant), chosen, engine="compiled", **options))
+            assert found == expected, name
+
+
+@pytest.mark.parametrize("readout", ["last", "averaged", "pocket"])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_compiled_floats_are_the_exact_fractions_correctly_rounded(rule, readout):
+    X, y = integer_data(7)
+    chosen = RULES[rule](eta=1)
+    exact = solve(Problem.from_exact(X.astype(int).tolist(), y), chosen, engine="reference", stop=STOP, readout=readout)
+    floats = solve(Problem(X, y), chosen, stop=STOP, readout=readout)
+    assert exact.n_updates == floats.n_updates > 5
+    assert all(isinstance(value, int | Fraction) for value in exact.weights)
+    if readout == "averaged":  # w - drift / age rounds twice: a last bit apart at most
+        np.testing.assert_allclose(floats.weights, [float(v) for v in exact.weights], rtol=1e-15, atol=1e-15)
+    else:
+        assert [float(v) for v in exact.weights] == floats.weights.tolist()
+        assert float(exact.bias) == floats.bias
+
+
+@pytest.mark.parametrize("readout", READOUTS)
+def test_sample_weights_agree_too(readout):
+    X, y = integer_data(11)
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0, 3.5], len(y))
+    weights[:2] = 1.0
+    options = {"stop": STOP, "readout": readout, "order": "shuffled"}
+    expected = outcome(
+        solve(Problem(X, y, sample_weight=weights), RULES["perceptron"](), engine="reference", **options)
+    )
+    for name, data in layouts(X).items():
+        problem = Problem(data, y, sample_weight=weights)
+        assert outcome(solve(problem, RULES["perceptron"](), **options)) == expected, name
+
+
+@pytest.mark.parametrize("batch_size", [2, 4, 8, "all"])  # powers of two: the means are exact
+@pytest.mark.parametrize("readout", ["last", "averaged", "pocket"])
+def test_folds_and_batches_agree(batch_size, readout):
+    X, _ = integer_data(13, n=32, d=9)
+    y = np.random.default_rng(13).integers(0, 2, 32)
+    options = {"stop": STOP, "readout": readout, "order": "shuffled", "batch_size": batch_size}
+    expected = outcome(solve(Problem(X, y), RULES["perceptron"](), engine="reference", **options))
+    assert expected["updates"] > 2
+    for name, data in layouts(X).items():
+        assert outcome(solve(Problem(data, y), RULES["perceptron"](), **options)) == expected, name
+
+
+def test_a_fold_moves_by_the_mean_of_the_answers_with_the_weights_held_still():
+    problem = Problem([[2.0, 0.0], [0.0, 4.0]], [1, 2])
+    solution = solve(problem, RULES["perceptron"](), batch_size="all", stop=MaxEpochs(1))
+    assert solution.weights.tolist() == [-1.0, 2.0]  # (-(2, 0) + (0, 4)) / 2
+    assert solution.bias == 0.0
+
+
+@pytest.mark.parametrize("layout", ["dense32", "dense64", "csr"])
+@pytest.mark.parametrize("readout", READOUTS)
+def test_the_builds_agree_bit_for_bit_on_random_floats(layout, readout):
+    rng = np.random.default_rng(3)
+    used = _core.build()
+    try:
+        for n, d in ((60, 1), (60, 7), (60, 16), (60, 37), (200, 300)):
+            X = rng.standard_normal((n, d))
+            if layout == "dense32":
+                X = X.astype(np.float32)
+            if layout == "csr":
+                X = sparse.csr_array(X * (rng.random((n, d)) < 0.4))
+            y = rng.integers(0, 2, n)
+            results = []
+            for build in _core.builds():
+                _core.use_build(build)
+                solution = solve(
+                    Problem(X, y), RULES["perceptron"](eta=0.1), stop=MaxEpochs(5), readout=readout, order="shuffled"
+                )
+                problem = Problem(X, y)
+                results.append(
+                    (
+                        solution.weights.tobytes(),
+                        float(solution.bias).hex(),
+                        solution.n_updates,
+                        problem.square_norms().tobytes(),
+                        _core.decide(problem.rows.matrix, np.ones((3, d)) / 3, np.zeros(3), 1).tobytes(),
+                        smallest_ball(problem.rows),
+                    )
+                )
+            first = results[0]
+            for other in results[1:]:
+                assert other[:5] == first[:5]
+                assert other[5][1:] == first[5][1:]
+    finally:
+        _core.use_build(used)
+
+
+def test_votes_are_those_of_all_weight_vectors_kept_one_by_one():
+    X, y = integer_data(17, n=40, d=6)
+    problem = Problem(X, y)
+    solution = solve(problem, RULES["perceptron"](), readout="voted", stop=MaxEpochs(4))
+    rows, signed, times = (np.concatenate(part) for part in zip(*solution.state.votes, strict=True))
+    vectors, w, b = [(np.zeros(6), 0.0)], np.zeros(6), 0.0
+    for row, step in zip(rows, signed, strict=True):
+        w, b = w + step * X[row], b + step
+        vectors.append((w, b))
+    counts = np.diff([0.0, *times, float(solution.state.age)])
+    assert counts.sum() == 4 * 40
+    expected = sum(c * np.where(X @ w + b >= 0, 1, -1) for c, (w, b) in zip(counts, vectors, strict=True)) / 160
+    for data in (X, sparse.csr_array(X)):
+        again = solve(Problem(data, y), RULES["perceptron"](), readout="voted", stop=MaxEpochs(4))
+        ballot = Ballot(again.state.start, 1.0)
+        ballot.extend(Problem(data, y), again.state)
+        assert ballot.n_voters == len(vectors)
+        np.testing.assert_allclose(ballot.decide(Rows(data), tie_is_positive=True), expected, atol=1e-12)
+    average = sum(c * w for c, (w, _) in zip(counts, vectors, strict=True)) / 160
+    average_bias = sum(c * b for c, (_, b) in zip(counts, vectors, strict=True)) / 160
+    np.testing.assert_allclose(solution.weights, average, rtol=1e-12)
+    np.testing.assert_allclose(solution.bias, average_bias, rtol=1e-12)
