@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -13,6 +14,9 @@ from scipy import sparse
 
 from separatrix import _core
 from separatrix.problem import Problem, Rows
+from separatrix.rules import Perceptron
+from separatrix.solving import solve
+from separatrix.stops import MaxEpochs
 
 EXPECTED = (TypeError, ValueError)
 
@@ -205,23 +209,19 @@ def test_no_examples_can_crash_a_visit(n, d, codes, weights, order, begin, end, 
 
 def test_a_heavy_example_that_cannot_be_learned_does_not_hang():
     problem = Problem([[0.0], [1.0]], [1, 0], sample_weight=[1e15, 1.0], bias=None)
-    from separatrix.rules import Perceptron
-    from separatrix.solving import solve
-    from separatrix.stops import MaxEpochs
-
     assert solve(problem, Perceptron(), stop=MaxEpochs(3)).n_updates == 3 * 1001 - 2
 
 
 @pytest.mark.parametrize("build", _core.builds())
 def test_the_environment_variable_forces_a_build(build):
     code = "import separatrix; print(separatrix._core.build())"
-    environment = {**__import__("os").environ, "SEPARATRIX_ISA": build}
+    environment = {**os.environ, "SEPARATRIX_ISA": build}
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == build
 
 
 def test_an_unknown_build_in_the_environment_is_one_sentence():
-    environment = {**__import__("os").environ, "SEPARATRIX_ISA": "v5"}
+    environment = {**os.environ, "SEPARATRIX_ISA": "v5"}
     ran = subprocess.run([sys.executable, "-c", "import separatrix"], env=environment, capture_output=True, text=True)
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].startswith("ImportError: SEPARATRIX_ISA=v5: no build 'v5' runs on this machine")

@@ -2,7 +2,8 @@
 
 Badoiu and Clarkson's core-set method as Frank-Wolfe with line search on the dual: the centre is a convex combination
 of rows, moved towards the farthest row. Every pass gives a bracket: the farthest distance is an upper bound on the
-radius, the dual value ``sum lambda_i |x_i|^2 - |centre|^2`` a lower bound on its square.
+radius, the dual value ``sum lambda_i |x_i|^2 - |centre|^2`` a lower bound on its square. Both are widened by what
+rounding can have cost.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def smallest_ball(
     squares = _core.square_norms(rows.matrix)
     ignored = np.zeros(len(squares), dtype=bool) if weights is None else weights == 0
     first = int(np.argmax(np.where(ignored, -1.0, squares)))
+    rounding = 8.0 * (rows.shape[1] + 4) * np.finfo(np.float64).eps * float(squares[first])
     center, mean_square = _row(rows, first), float(squares[first])
     best_lower = 0.0
     for _ in range(max_passes):
@@ -45,9 +47,9 @@ def smallest_ball(
         distances = np.maximum(squares - 2.0 * products + center_square, 0.0)
         distances[ignored] = -1.0
         farthest = int(np.argmax(distances))
-        upper = float(distances[farthest])
-        best_lower = max(best_lower, mean_square - center_square)
-        if upper <= best_lower * (1.0 + precision) ** 2:
+        upper = float(distances[farthest]) + rounding
+        best_lower = max(best_lower, mean_square - center_square - rounding)
+        if upper <= 2.0 * rounding or upper <= best_lower * (1.0 + precision) ** 2:
             break
         # The dual along the segment to the farthest row is a parabola; its top is at half of 1 - lower/upper.
         step = min(1.0, 0.5 * (1.0 - (mean_square - center_square) / upper))

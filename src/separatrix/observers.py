@@ -7,10 +7,9 @@ returns True asks the run to stop.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import Any
 
 from separatrix.engines import Step
 from separatrix.stops import Epoch, MaxEpochs, Stop
@@ -83,11 +82,14 @@ class StepRecorder:
 
 
 class Progress:
-    """A bar on standard error for runs that last longer than ``delay`` seconds: epochs, mistakes, time left at most."""
+    """A bar for runs that last longer than ``delay`` seconds: epochs, time, mistakes in the last.
 
-    def __init__(self, *, delay: float = 1.0, file: IO[str] | None = None) -> None:
+    It is drawn with Rich on standard error, or on the ``console`` given, and only where someone can see it move.
+    """
+
+    def __init__(self, *, delay: float = 1.0, console: Any = None) -> None:
         self._delay = delay
-        self._file = file
+        self._console = console
         self._bar: Any = None
         self._task: Any = None
         self._mistakes: int | None = None
@@ -122,13 +124,12 @@ class Progress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[seen]}"),
-        )
-        self._bar = Progress(*columns, console=Console(file=self._file or sys.stderr), transient=True)
+        console = self._console or Console(stderr=True)
+        seen = TextColumn("{task.fields[seen]}")
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), seen, console=console, transient=True,
+            disable=not (console.is_terminal or console.is_jupyter),
+        )  # fmt: skip
         self._task = self._bar.add_task("", total=self._epochs, seen="")
         self._bar.start()
 

@@ -88,17 +88,18 @@ def _numbers(values: NDArray[Any], where: str) -> Floats:
     try:
         if values.dtype.kind == "c":
             raise ValueError(f"Complex data not supported: {where} holds complex numbers; real numbers are accepted")
-        if values.dtype.kind not in "OmM":
+        if values.dtype.kind != "O":
             raise ValueError(f"{where} holds text")
-        if values.dtype.kind == "O" and any(isinstance(v, complex) for v in values.flat):
+        if any(isinstance(v, complex) for v in values.flat):
             raise ValueError(f"Complex data not supported: {where} holds complex numbers; real numbers are accepted")
         return values.astype(np.float64)
     except (TypeError, ValueError) as problem:
         if "Complex" in str(problem):
             raise
-        for place, value in np.ndenumerate(values):
+        for place, found in np.ndenumerate(values):
+            value = found.item() if isinstance(found, np.generic) else found
             try:
-                if isinstance(value, str | bytes | np.datetime64 | np.timedelta64):
+                if isinstance(value, str | bytes) or values.dtype.kind in "mM":
                     raise ValueError("text")
                 float(value)
             except (TypeError, ValueError) as reason:
@@ -126,7 +127,7 @@ def _dense(X: Any, what: str) -> tuple[NDArray[Any], _core.Matrix]:
     _check_size(values.shape, what)
     if values.dtype.kind not in "biuf":
         values = _numbers(values, what)
-    elif values.dtype not in (np.float32, np.float64):
+    elif values.dtype.type not in (np.float32, np.float64):
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     itemsize = values.itemsize
     plain = values.strides[1] == itemsize or values.shape[1] == 1
@@ -144,7 +145,7 @@ def _sparse(X: Any, what: str) -> tuple[Any, _core.Matrix]:
         raise ValueError(f"Complex data not supported: {what} holds complex numbers; real numbers are accepted")
     if X.format != "csr":
         X = X.tocsr()
-    if X.dtype not in (np.float32, np.float64):
+    if X.dtype.type not in (np.float32, np.float64):
         X = X.astype(np.float64)
     matrix = _core_csr(X)
     if not matrix.canonical:  # entries out of order or twice: one checked copy puts them right

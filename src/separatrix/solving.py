@@ -188,6 +188,8 @@ def solve_targets(
     machine: Engine = _engine(engine)(
         problem, rule, boundary=boundary, batch_size=fold, n_jobs=n_jobs, on_step=on_step if step_observers else None
     )
+    for state in states:
+        _weigh_pocket(state, machine, orders)
     run = _Run(problem, machine, orders, stop, readout, observers)
     questions = [_Question(state, stop.begin(), updates_before=state.updates) for state in states]
     run.go(questions)
@@ -220,6 +222,18 @@ def _check_first_update(state: State, rule: Any, boundary: str) -> None:
         f"boundary={boundary!r} with zero starting weights can never make a first update: every example is a tie, and "
         "a tie counts as correct. Start from init='uniform' or given weights, or use boundary='mistake'"
     )
+
+
+def _weigh_pocket(state: State, machine: Engine, orders: Orders) -> None:
+    """What a state carries in its pocket from an earlier run is judged by the examples of this one."""
+    if state.pocket is None or state.pocket_loss == math.inf:
+        return
+    loss = machine.tally(state, state.pocket, state.pocket_bias, orders.epoch(state.epochs)).zero_one
+    if loss != state.pocket_loss:  # other examples: a run among the old ones counts no more
+        state.pocket_loss = loss
+        state.pocket_run = 0 * loss
+        state.run_start = state.clock
+        state.pocket_checked = 0
 
 
 class _Run:

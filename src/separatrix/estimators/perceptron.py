@@ -411,7 +411,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             if not reset:
                 return self._bias_constant
             problem.rows.check_finite()
-            return smallest_ball(problem.rows, problem.weights).upper or 1.0
+            ball = smallest_ball(problem.rows, problem.weights)
+            return ball.upper if ball.lower > 0 else 1.0  # all rows alike have no radius
         if isinstance(scaling, bool) or not (0 < scaling < np.inf):
             raise ValueError(f"intercept_scaling must be a positive number or 'ball'; found {scaling!r}")
         return float(scaling)

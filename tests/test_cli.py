@@ -1,0 +1,129 @@
+"""The command line as a person uses it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from separatrix import __version__, cli, datasets, trace
+from separatrix.cli.app import app
+
+COMMAND = [sys.executable, "-c", "from separatrix.cli import main; main()"]
+
+
+def separatrix(*arguments, **options):
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+def test_trace_lecture_000_shows_the_lectures_table():
+    shown = invoke("trace", "lecture-000").stdout
+    example = datasets.example("lecture-000")
+    rows = trace(example.X, example.y, **example.options, **example.view).rows()
+    printed = [re.split(r"\s{2,}", line.strip()) for line in shown.splitlines() if re.match(r"\d+ ", line)]
+    assert printed == rows
+    assert "no mistakes in epoch 3; 3 updates in 3 epochs." in shown
+    assert "Final weight (0, 2, -1)." in shown
+
+
+@pytest.mark.parametrize("name", datasets.names())
+@pytest.mark.parametrize("format", ["table", "markdown", "latex", "html", "csv"])
+def test_every_example_prints_in_every_format(name, format):
+    shown = invoke("trace", name, "--format", format)
+    assert shown.exit_code == 0
+    assert len(shown.stdout.splitlines()) > 8
+
+
+def test_a_csv_file_is_traced_exactly(tmp_path):
+    file = tmp_path / "points.csv"
+    file.write_text("a,class,b\n0.1,yes,1\n1/3,no,-2\n", encoding="utf-8")
+    shown = invoke("trace", str(file), "--target", "class", "--format", "markdown", "--start", "0,0,1/7").stdout
+    assert "(1/10, 1) | yes | (0, 0)" in " ".join(shown.split())
+    assert "(1/3, -2) | no |" in " ".join(shown.split())
+    assert "| 1/7 | 1/7 | No |" in " ".join(shown.split())
+
+
+def test_output_goes_to_a_file_whole(tmp_path):
+    file = tmp_path / "table.tex"
+    said = invoke("trace", "lecture-001", "--format", "latex", "--output", str(file))
+    assert f"steps written to {file}" in said.stderr
+    assert file.read_text(encoding="utf-8").startswith("\\begin{tabular}")
+    assert os.listdir(tmp_path) == ["table.tex"]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (None, ["--target", "y"], "there is no file"),
+        (None, [], "is neither a file nor an example; examples are lecture-000"),
+        ("", ["--target", "y"], "is empty; a header line and at least one row are needed"),
+        ("a,y\n", ["--target", "y"], "has a header line and no rows"),
+        ("a,y\n1,2\n", ["--target", "z"], "has no column 'z'; its columns are a, y"),
+        ("a,y\n1,2\n", [], "which column of .* holds the labels\\? Name it with --target"),
+        ("a,y\n1,2\nx,3\n", ["--target", "y"], "row 2, column 'a': found the text 'x' where a number belongs"),
+        ("a,y\n1,2\n,3\n", ["--target", "y"], "row 2, column 'a': found nothing where a number belongs"),
+        ("a,y\n1,2\n1,2,3\n", ["--target", "y"], "row 2: 3 cells where the header has 2"),
+        ("a,y\n1,\n", ["--target", "y"], "row 1, column 'y': the label is missing"),
+        ("y\n1\n", ["--target", "y"], "has only the column 'y'"),
+        ("a,y\n1,2\n2,2\n", ["--target", "y"], "examples of two classes; found 1"),
+        ("a,y\nnan,2\n2,1\n", ["--target", "y"], "found the text 'nan' where a number belongs"),
+        ("a,y\n1,2\n2,1\n", ["--target", "y", "--rule", "adaline"], "rule must be one of"),
+        ("a,y\n1,2\n2,1\n", ["--target", "y", "--eta0", "-1"], "eta0 must be a positive finite number; found -1"),
+        ("a,y\n1,2\n2,1\n", ["--target", "y", "--start", "1"], "the start needs 1 weights"),
+        (b"\xff\xfe\x00", ["--target", "y"], "is not text in UTF-8"),
+        ('a,y\n"1,2\n', ["--target", "y"], "is not a CSV file"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_status_2(tmp_path, content, arguments, message):
+    file = tmp_path / "data.csv"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    ran = separatrix("trace", str(file), *arguments)
+    assert ran.returncode == 2
+    assert re.search(message, ran.stderr), ran.stderr
+    assert ran.stderr.startswith("separatrix: ")
+    assert ran.stderr.count("\n") == 1
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_folder_and_an_unwritable_place_are_said(tmp_path):
+    assert "is a folder" in separatrix("trace", str(tmp_path), "--target", "y").stderr
+    ran = separatrix("trace", "lecture-000", "--format", "csv", "--output", str(tmp_path / "no" / "file.csv"))
+    assert ran.returncode == 2
+    assert "cannot write" in ran.stderr
+
+
+def test_a_full_disk_is_said_and_leaves_nothing():
+    if not os.path.exists("/dev/full"):
+        return
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            [*COMMAND, "trace", "lecture-000", "--format", "csv"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert ran.returncode != 0
+    assert "No space left" in ran.stderr
+
+
+def test_demo_shows_head_tail_status_and_the_bound():
+    shown = invoke("demo").stdout
+    made, bound = re.search(r"Mistakes made: (\d+)\. .* = ([\d,]+):", shown).groups()
+    assert 0 < int(made) <= int(bound.replace(",", ""))
+    assert f"{made} updates in" in shown
+    assert "no mistakes in epoch" in shown
+    assert "..." in shown
+
+
+def test_help_and_version_are_there():
+    assert "trace" in invoke("--help").stdout
+    assert "separatrix trace lecture-000" in invoke("trace", "--help").stdout
+    assert invoke("--version").stdout.strip() == f"separatrix {__version__}"
+    assert invoke("nonsense").exit_code == 2
+    assert callable(cli.main)

@@ -1,0 +1,155 @@
+"""Every stopping condition of Lecture 004, alone and joined, and the sentence each ends with."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import separatrix as sx
+from separatrix.observers import History
+from separatrix.problem import Problem
+from separatrix.rules import Perceptron
+from separatrix.solving import solve
+from separatrix.stops import Epoch, HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoMistakes, TimeLimit
+
+
+def noisy(n=200, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return Problem(X, np.where(X[:, 0] + rng.standard_normal(n) > 0, 1, -1))
+
+
+def test_no_mistakes_and_max_epochs_speak_in_sentences():
+    X, y = sx.datasets.load("and")
+    assert str(solve(Problem(X, y), Perceptron()).status) == "no mistakes in epoch 9"
+    X, y = sx.datasets.load("xor")
+    status = solve(Problem(X, y), Perceptron(), stop=MaxEpochs(1000)).status
+    assert str(status) == "stopped after 1,000 epochs with 4 mistakes in the last: the data may not be separable"
+    assert not status.converged
+    X, y = sx.datasets.load("and")
+    assert (
+        str(solve(Problem(X, y), Perceptron(), stop=MaxEpochs(9)).status)
+        == "stopped after 9 epochs with 0 mistakes in the last"
+    )
+
+
+def test_loss_at_most_counts_the_misclassified_examples():
+    history = History()
+    solution = solve(noisy(), Perceptron(), stop=LossAtMost(50) | MaxEpochs(500), observers=[history])
+    assert solution.status.converged
+    problem = noisy()
+    wrong = (problem.signs() * (problem.rows.values @ solution.weights + solution.bias) <= 0).sum()
+    assert history.loss[-1] == wrong <= 50
+    assert all(loss > 50 for loss in history.loss[:-1])
+    assert str(solution.status) == f"the loss is {wrong}, at most 50, after epoch {len(history)}"
+
+
+def test_the_perceptron_criterion_can_be_watched_instead():
+    history = History()
+    solution = solve(noisy(), Perceptron(), stop=LossAtMost(0, loss="perceptron") | MaxEpochs(3), observers=[history])
+    problem = noisy()
+    margins = problem.signs() * (problem.rows.values @ solution.weights + solution.bias)
+    assert history.loss[-1] == pytest.approx(np.maximum(0, -margins).sum())
+
+
+def test_the_loss_is_computed_only_every_k_epochs():
+    history = History()
+    solve(noisy(), Perceptron(), stop=LossAtMost(0, every=4) | MaxEpochs(10), observers=[history])
+    assert [epoch.number for epoch in history if epoch.loss is not None] == [4, 8]
+
+
+def test_loss_flat_waits_for_its_patience():
+    judge = LossFlat(change=1.0, patience=2).begin()
+    verdicts = [judge(Epoch(k + 1, 1, 1, 0.0, 0.0, loss)) for k, loss in enumerate([9.0, 5.0, 5.5, 9.0, 8.0, 8.5])]
+    assert [verdict is None for verdict in verdicts] == [True, True, True, True, True, False]
+    assert verdicts[-1].text == "the loss changed by at most 1 for 2 looks in a row, up to epoch 6 (it is 8.5)"
+
+
+def test_held_out_flat_stops_when_the_held_out_part_gets_no_better():
+    judge = HeldOutFlat(patience=2).begin()
+    verdicts = [judge(Epoch(k + 1, 1, 1, 0.0, 0.0, None, share)) for k, share in enumerate([0.5, 0.3, 0.4, 0.3])]
+    assert [verdict is None for verdict in verdicts] == [True, True, True, False]
+    assert "have not fallen for 2 epochs, up to epoch 4 (the best share was 0.3)" in verdicts[-1].text
+    history = History()
+    solution = solve(noisy(), Perceptron(), readout="averaged", stop=HeldOutFlat(0.25, 3), observers=[history])
+    assert solution.status.converged
+    assert all(0 <= share <= 1 for share in history.held_out)
+    assert solution.state.clock == 150 * len(history)
+
+
+def test_the_time_limit_ends_a_run_in_the_middle_of_an_epoch():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200_000, 100), dtype=np.float32)
+    problem = Problem(X, rng.integers(0, 2, 200_000))
+    began = time.perf_counter()
+    solution = solve(problem, Perceptron(), stop=TimeLimit(0.3), order="shuffled")
+    assert 0.25 < time.perf_counter() - began < 3
+    assert str(solution.status).startswith("stopped by the time limit of 0.3 s in epoch ")
+
+
+def test_joined_rules_stop_at_the_first_that_speaks():
+    stop = NoMistakes() | TimeLimit(60) | (MaxEpochs(7) | MaxEpochs(3))
+    assert len(stop.parts) == 4
+    assert "after 3 epochs" in str(solve(noisy(), Perceptron(), stop=stop).status)
+    with pytest.raises(TypeError):
+        NoMistakes() | 3
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MaxEpochs(0), "whole number of at least 1; found 0"),
+        (lambda: MaxEpochs(2.5), "whole number of at least 1; found 2.5"),
+        (lambda: TimeLimit(0), "positive number of seconds; found 0"),
+        (lambda: LossAtMost(-1), "zero or positive; found -1"),
+        (lambda: LossAtMost(1, every=0), "every must be at least 1 epoch; found 0"),
+        (lambda: LossAtMost(1, loss="hinge"), "loss must be one of zero_one, perceptron; found 'hinge'"),
+        (lambda: LossFlat(patience=0), "patience must be at least 1; found 0"),
+        (lambda: LossFlat(change=-1), "change must be zero or positive; found -1"),
+        (lambda: HeldOutFlat(1.0), "must lie between 0 and 1; found 1.0"),
+        (lambda: HeldOutFlat(patience=0), "patience must be at least 1; found 0"),
+    ],
+)
+def test_impossible_rules_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_rules_on_different_losses_cannot_be_joined():
+    with pytest.raises(ValueError, match="look at different losses"):
+        solve(noisy(), Perceptron(), stop=LossAtMost(0) | LossFlat(loss="perceptron"))
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"stop": 3}, TypeError, "stop must be a stop rule"),
+        ({"engine": "gpu"}, ValueError, "engine must be one of compiled, reference; found 'gpu'"),
+        ({"readout": "best"}, ValueError, "readout must be one of last, averaged, voted, pocket; found 'best'"),
+        (
+            {"boundary": "none"},
+            ValueError,
+            "boundary must be one of mistake, correct, positive, negative; found 'none'",
+        ),
+        ({"start": "ones"}, ValueError, "the start must be zeros, uniform or"),
+        ({"start": ([1.0], 0.0)}, ValueError, "the start needs 5 weights"),
+        ({"start": ([np.nan] * 5, 0.0)}, ValueError, "must be finite numbers"),
+        ({"batch_size": 0}, ValueError, "batch_size must be a whole number of at least 1, or 'all'; found 0"),
+        ({"batch_size": 4, "readout": "voted"}, ValueError, "voted readout needs batch_size=1"),
+        (
+            {"observers": [sx.observers.StepRecorder()]},
+            ValueError,
+            "steps can be observed in the reference engine only",
+        ),
+    ],
+)
+def test_solve_refuses_what_cannot_be_meant(options, kind, message):
+    with pytest.raises(kind, match=message):
+        solve(noisy(), Perceptron(), **options)
+
+
+def test_solve_needs_two_classes():
+    with pytest.raises(ValueError, match="solve needs examples of two classes; found 3"):
+        solve(Problem(np.eye(3), [0, 1, 2]), Perceptron())
