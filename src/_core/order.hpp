@@ -38,30 +38,33 @@ class Shuffler {
    public:
     // The order of epoch `first` is drawn at once: the same sorting finds the rows whose keys are equal.
     Shuffler(const Matrix& m, const std::int32_t* codes, const double* weights, std::uint64_t seed, std::uint64_t first)
-        : drawn_salt_(salt(seed, first)) {
+        : rows_(counted(m.rows, weights)),
+          n_(weights ? rows_.size() : std::size_t(m.rows)),
+          keys_(new std::uint64_t[n_]),
+          scratch_(new std::uint64_t[n_]),
+          drawn_salt_(salt(seed, first)) {
         const std::int64_t columns = std::min(kFirstColumns, m.cols);
         for (std::int64_t j = 0; j < columns; ++j) column_keys_.push_back(column_key(j));
-        if (weights) {
-            for (std::int64_t i = 0; i < m.rows; ++i) {
-                if (weights[i] > 0.0) rows_.push_back(std::uint32_t(i));
-            }
-        }
-        n_ = weights ? rows_.size() : std::size_t(m.rows);
-        keys_ = fresh(n_);
-        for (auto& scratch : scratch_) scratch = fresh(n_);
         for (std::size_t p = 0; p < n_; ++p) {
             if (p + kAhead < n_) ask_for(m, row(p + kAhead));
             keys_[p] = mix(row_key(m, row(p), columns) ^ (std::uint64_t(codes[row(p)]) * 0xd6e8feb86659fd93u));
         }
-        drawn_ = sorted(drawn_salt_);
-        if (columns < m.cols && tell_apart(m)) drawn_ = sorted(drawn_salt_);
+        bool equal_keys = false;
+        drawn_ = sorted(drawn_salt_, &equal_keys);
+        if (equal_keys && columns < m.cols && tell_apart(m)) drawn_ = sorted(drawn_salt_, &equal_keys);
         column_keys_ = {};
     }
 
     // The rows by ascending mixed key, equal keys by row.
     std::vector<std::uint32_t> epoch(std::uint64_t seed, std::uint64_t number) {
         const std::uint64_t wanted = salt(seed, number);
-        std::vector<std::uint32_t> places = wanted == drawn_salt_ ? drawn_ : sorted(wanted);
+        bool equal_keys;
+        std::vector<std::uint32_t> places;
+        if (wanted == drawn_salt_ && !drawn_.empty()) {
+            places.swap(drawn_);
+        } else {
+            places = sorted(wanted, &equal_keys);
+        }
         if (!rows_.empty()) {
             for (std::uint32_t& place : places) place = rows_[place];
         }
@@ -69,11 +72,17 @@ class Shuffler {
     }
 
    private:
-    using Keys = std::unique_ptr<std::uint64_t[]>;
     static constexpr std::int64_t kFirstColumns = 4;
     static constexpr std::size_t kAhead = 16;
 
-    static Keys fresh(std::size_t n) { return Keys(new std::uint64_t[n]); }
+    static std::vector<std::uint32_t> counted(std::int64_t n, const double* weights) {
+        std::vector<std::uint32_t> rows;
+        for (std::int64_t i = 0; weights && i < n; ++i) {
+            if (weights[i] > 0.0) rows.push_back(std::uint32_t(i));
+        }
+        return rows;
+    }
+
     std::int64_t row(std::size_t place) const { return rows_.empty() ? std::int64_t(place) : rows_[place]; }
 
     static void ask_for(const Matrix& m, std::int64_t row) {
@@ -82,7 +91,7 @@ class Shuffler {
         const char* x = static_cast<const char*>(m.data) + row * m.stride * size;
         if (m.layout == Layout::dense) {
             __builtin_prefetch(x);
-            __builtin_prefetch(x + kFirstColumns * size - 1);
+            __builtin_prefetch(x + std::min(kFirstColumns, m.cols) * size - 1);
         }
 #endif
     }
@@ -90,37 +99,44 @@ class Shuffler {
     static std::uint64_t salt(std::uint64_t seed, std::uint64_t number) { return mix(mix(seed) ^ (number + 1)); }
     static std::uint64_t column_key(std::int64_t j) { return mix(std::uint64_t(j)) | 1u; }
 
-    // The places 0.. of the keys, sorted by mix(key ^ salt): three counting passes over the leading 32 bits, and a
-    // comparison of the whole keys where those agree.
-    std::vector<std::uint32_t> sorted(std::uint64_t salt) {
-        constexpr int kDigit = 11, kPasses = 3;
-        constexpr std::size_t kBins = std::size_t(1) << kDigit;
-        const std::size_t n = n_;
-        std::uint64_t* entries = scratch_[0].get();  // the leading half of the key, then the place
-        std::uint64_t* moved = scratch_[1].get();
-        std::vector<std::uint32_t> counts(kBins * kPasses, 0);
-        for (std::size_t p = 0; p < n; ++p) {
-            const std::uint32_t head = std::uint32_t(mix(keys_[p] ^ salt) >> 32);
-            entries[p] = (std::uint64_t(head) << 32) | p;
-            for (int pass = 0; pass < kPasses; ++pass) ++counts[pass * kBins + ((head >> (pass * kDigit)) & (kBins - 1))];
+    // The places 0.. of the keys, sorted by mix(key ^ salt): two counting passes over as many leading bits as tell most
+    // keys apart, then a comparison of whole keys where those bits agree.
+    std::vector<std::uint32_t> sorted(std::uint64_t salt, bool* equal_keys) const {
+        const int digit = std::clamp((int(std::bit_width(n_)) + 4) / 2, 4, 16);
+        const std::size_t bins = std::size_t(1) << digit;
+        auto head = [&](std::uint64_t mixed) { return mixed >> (64 - 2 * digit); };
+        auto mixed = [&](std::uint32_t place) { return mix(keys_[place] ^ salt); };
+        std::vector<std::uint32_t> low(bins, 0), high(bins, 0);
+        for (std::size_t p = 0; p < n_; ++p) {
+            const std::uint64_t h = head(mixed(std::uint32_t(p)));
+            ++low[h & (bins - 1)];
+            ++high[h >> digit];
         }
-        for (int pass = 0; pass < kPasses; ++pass) {
-            std::uint32_t* start = counts.data() + pass * kBins;
-            std::exclusive_scan(start, start + kBins, start, 0u);
-            const int shift = 32 + pass * kDigit;
-            for (std::size_t p = 0; p < n; ++p) moved[start[(entries[p] >> shift) & (kBins - 1)]++] = entries[p];
-            std::swap(entries, moved);
+        std::exclusive_scan(low.begin(), low.end(), low.begin(), 0u);
+        std::exclusive_scan(high.begin(), high.end(), high.begin(), 0u);
+        for (std::size_t p = 0; p < n_; ++p) {  // an entry: the leading half of the mixed key, then the place
+            const std::uint64_t m = mixed(std::uint32_t(p));
+            scratch_[low[head(m) & (bins - 1)]++] = (m >> 32 << 32) | p;
         }
-        auto whole = [&](std::uint64_t entry) { return mix(keys_[std::uint32_t(entry)] ^ salt); };
-        for (std::size_t from = 0, to; from < n; from = to) {
-            to = from + 1;
-            while (to < n && entries[to] >> 32 == entries[from] >> 32) ++to;
-            if (to - from == 1) continue;
-            std::stable_sort(entries + from, entries + to,
-                             [&](std::uint64_t a, std::uint64_t b) { return whole(a) < whole(b); });
+        std::vector<std::uint32_t> places(n_), ties;
+        std::vector<std::uint64_t> last(bins, ~std::uint64_t(0));
+        for (std::size_t e = 0; e < n_; ++e) {
+            const std::uint64_t h = head(scratch_[e]), bin = h >> digit;
+            const std::uint32_t at = high[bin]++;
+            places[at] = std::uint32_t(scratch_[e]);
+            if (last[bin] == h) ties.push_back(at);  // agrees with the entry before it
+            last[bin] = h;
         }
-        std::vector<std::uint32_t> places(n);
-        for (std::size_t p = 0; p < n; ++p) places[p] = std::uint32_t(entries[p]);
+        std::sort(ties.begin(), ties.end());
+        *equal_keys = false;
+        for (std::size_t t = 0; t < ties.size();) {
+            const std::uint32_t from = ties[t] - 1;
+            std::uint32_t to = ties[t] + 1;
+            while (++t < ties.size() && ties[t] == to) ++to;
+            std::stable_sort(places.begin() + from, places.begin() + to,
+                             [&](std::uint32_t a, std::uint32_t b) { return mixed(a) < mixed(b); });
+            for (std::uint32_t p = from + 1; p < to; ++p) *equal_keys |= keys_[places[p]] == keys_[places[p - 1]];
+        }
         return places;
     }
 
@@ -128,11 +144,11 @@ class Shuffler {
     bool tell_apart(const Matrix& m) {
         bool changed = false;
         std::vector<std::uint64_t> whole;
-        for (std::size_t from = 0, to; from < drawn_.size(); from = to) {
+        for (std::int64_t j = column_keys_.size(); j < m.cols; ++j) column_keys_.push_back(column_key(j));
+        for (std::size_t from = 0, to; from < n_; from = to) {
             to = from + 1;
-            while (to < drawn_.size() && keys_[drawn_[to]] == keys_[drawn_[from]]) ++to;
+            while (to < n_ && keys_[drawn_[to]] == keys_[drawn_[from]]) ++to;
             if (to - from == 1) continue;
-            for (std::int64_t j = column_keys_.size(); j < m.cols; ++j) column_keys_.push_back(column_key(j));
             whole.clear();
             for (std::size_t p = from; p < to; ++p) whole.push_back(row_key(m, row(drawn_[p]), m.cols));
             if (std::all_of(whole.begin(), whole.end(), [&](std::uint64_t k) { return k == whole[0]; })) continue;
@@ -168,13 +184,12 @@ class Shuffler {
         return key;
     }
 
-    std::vector<std::uint64_t> column_keys_;
-    std::size_t n_;
     std::vector<std::uint32_t> rows_;  // those of positive weight; empty when that is all
-    Keys keys_;
-    Keys scratch_[2];  // kept, since fresh memory costs as much as the sorting
+    std::size_t n_;
+    std::unique_ptr<std::uint64_t[]> keys_, scratch_;
     std::uint64_t drawn_salt_;
-    std::vector<std::uint32_t> drawn_;  // the places of the rows in the order of epoch `first`
+    std::vector<std::uint32_t> drawn_;  // the places of the rows in the order of epoch `first`, until it is asked for
+    std::vector<std::uint64_t> column_keys_;
 };
 
 }  // namespace sx
