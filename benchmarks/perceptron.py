@@ -117,9 +117,8 @@ def main():
         print(f"{work:<66} {figure:>28}   target {target}", flush=True)
 
     n = 200_000 // scale
-    print(
-        f"separatrix {sx.__version__}, build {sx._core.build()}; whole fits of one epoch, best of {REPEATS}, one thread\n"
-    )
+    build = sx._core.build()
+    print(f"separatrix {sx.__version__}, build {build}: whole fits of one epoch, best of {REPEATS}, one thread\n")
     with threadpool_limits(1):
         X, y, w = dense_data(n, 256, rng)
         mine, peer, blas = best_of(ours(X, y, False), theirs(X, y, False), lambda X=X: X @ w)

@@ -385,7 +385,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             raise ValueError("This Perceptron estimator requires y to be passed, but the target y is None.")
         rows = Rows(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
+        if not (isinstance(y, np.ndarray) and y.ndim == 1):
+            y = column_or_1d(y, warn=True)
         problem = Problem(rows, y, sample_weight=sample_weight, bias=None, check_finite=False)
         if known is not None or expected is not None:
             parts = [part for part in (known, expected) if part is not None]
