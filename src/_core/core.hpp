@@ -9,6 +9,17 @@
 
 namespace sx {
 
+// Ask for a cache line that will soon be read. The empty asm keeps it: a function or loop of nothing but prefetches is
+// otherwise taken for one that does nothing, and removed.
+#if defined(__GNUC__)
+__attribute__((always_inline)) static inline void prefetch(const void* address) {
+    __builtin_prefetch(address, 0, 2);
+    __asm__ volatile("");
+}
+#else
+static inline void prefetch(const void*) {}
+#endif
+
 enum class Layout : int { dense, csr };
 enum class Value : int { f32, f64 };
 enum class Index : int { i32, i64 };
@@ -68,6 +79,13 @@ struct Tally {
     double criterion;  // sum of weight * max(0, -margin): Lecture 000's E_P
 };
 
+// What a look at all column numbers of a CSR matrix says: the largest (a negative one counts as larger than any), and
+// how often a column is not greater than the one stored before it, ends of rows included.
+struct IndexSurvey {
+    std::uint64_t largest;
+    std::int64_t descents;
+};
+
 constexpr std::int64_t all_good = -1;
 
 struct Kernels {
@@ -80,6 +98,7 @@ struct Kernels {
     void (*decide)(const Matrix&, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
                    int n_targets, double* out);
     void (*square_norms)(const Matrix&, double* out);
+    IndexSurvey (*survey)(Index, const void* indices, std::int64_t n);
     std::int64_t (*first_bad_row)(const Matrix&, std::int64_t begin, std::int64_t end);
 };
 

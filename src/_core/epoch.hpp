@@ -20,9 +20,11 @@ inline bool is_mistake(double margin, double threshold, bool tie_is_mistake) {
 
 inline std::int64_t row_at(const Pass& pass, std::int64_t p) { return pass.order ? std::int64_t(pass.order[p]) : p; }
 
-// The row to ask for while example p is read; none when the rows come in order, which the processor sees by itself.
+// The row to ask for while example p is read, or -1. Dense rows in order need none: the processor sees them coming.
+template <class Rows>
 inline std::int64_t row_ahead(const Pass& pass, std::int64_t p) {
-    return pass.order && p + kAhead < pass.end ? std::int64_t(pass.order[p + kAhead]) : -1;
+    if (p + kAhead >= pass.end || (!pass.order && !Rows::kAskInOrder)) return -1;
+    return row_at(pass, p + kAhead);
 }
 
 inline void copy(double* to, const double* from, std::int64_t n) {
@@ -37,7 +39,7 @@ std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
         double a;
-        X.template dots<1>(i, w, &a, row_ahead(pass, p));
+        X.template dots<1>(i, w, &a, row_ahead<Rows>(pass, p));
         a += t.real[bias];
         if (!is_finite(a)) return i;
         const bool positive = pass.codes[i] == t.positive;
@@ -138,7 +140,7 @@ template <class Rows>
 std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
-        std::int64_t ahead = row_ahead(pass, p);
+        std::int64_t ahead = row_ahead<Rows>(pass, p);
         const double weight = pass.weights ? pass.weights[i] : 1.0;
         int k = 0;
         for (; k + kTogether <= n_targets; k += kTogether) {

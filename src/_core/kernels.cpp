@@ -73,6 +73,29 @@ void square_norms(const Matrix& m, double* out) {
     });
 }
 
+template <class I, class U>
+IndexSurvey survey_as(const I* index, std::int64_t n) {
+    U largest = n > 0 ? U(index[0]) : U(0);
+    std::int64_t descents = 0;
+    for (std::int64_t p = 1; p < n;) {
+        const std::int64_t end = p + 4096 < n ? p + 4096 : n;
+        I here = 0;  // of the index's own width, so that one vector holds as many counts as indices
+        for (; p < end; ++p) {
+            largest = largest > U(index[p]) ? largest : U(index[p]);
+            here += index[p] <= index[p - 1];
+        }
+        descents += here;
+    }
+    return {std::uint64_t(largest), descents};
+}
+
+IndexSurvey survey(Index kind, const void* indices, std::int64_t n) {
+    if (kind == Index::i32) {
+        return survey_as<std::int32_t, std::uint32_t>(static_cast<const std::int32_t*>(indices), n);
+    }
+    return survey_as<std::int64_t, std::uint64_t>(static_cast<const std::int64_t*>(indices), n);
+}
+
 std::int64_t first_bad_row(const Matrix& m, std::int64_t begin, std::int64_t end) {
     return with_rows(m, [&](const auto& X) -> std::int64_t {
         for (std::int64_t i = begin; i < end; ++i) {
@@ -85,7 +108,7 @@ std::int64_t first_bad_row(const Matrix& m, std::int64_t begin, std::int64_t end
 #define SX_TEXT(name) #name
 #define SX_NAME(name) SX_TEXT(name)
 extern const Kernels kernels;
-const Kernels kernels = {SX_NAME(SX_BUILD), visit, fold, tally, decide, square_norms, first_bad_row};
+const Kernels kernels = {SX_NAME(SX_BUILD), visit, fold, tally, decide, square_norms, survey, first_bad_row};
 
 }  // namespace SX_BUILD
 }  // namespace sx

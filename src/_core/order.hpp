@@ -32,8 +32,8 @@ inline std::uint64_t entry_key(std::uint64_t column_key, double value) {
     return std::rotl(bits, 16) * column_key;
 }
 
-// The keys of one fit, and from them the order of each epoch. Most rows differ in their first columns, so only rows
-// that agree there, and are not mere copies of each other, pay for a key of all their columns.
+// The keys of one fit, and from them the order of each epoch. Most rows differ in their first values that are not 0, so
+// only rows that agree there, and are not mere copies of each other, pay for a key of all their values.
 class Shuffler {
    public:
     // The order of epoch `first` is drawn at once: the same sorting finds the rows whose keys are equal.
@@ -43,15 +43,14 @@ class Shuffler {
           keys_(new std::uint64_t[n_]),
           scratch_(new std::uint64_t[n_]),
           drawn_salt_(salt(seed, first)) {
-        const std::int64_t columns = std::min(kFirstColumns, m.cols);
-        for (std::int64_t j = 0; j < columns; ++j) column_keys_.push_back(column_key(j));
+        for (std::int64_t j = 0; j < m.cols; ++j) column_keys_.push_back(mix(std::uint64_t(j)) | 1u);
         for (std::size_t p = 0; p < n_; ++p) {
             if (p + kAhead < n_) ask_for(m, row(p + kAhead));
-            keys_[p] = mix(row_key(m, row(p), columns) ^ (std::uint64_t(codes[row(p)]) * 0xd6e8feb86659fd93u));
+            keys_[p] = mix(row_key(m, row(p), kFirst) ^ (std::uint64_t(codes[row(p)]) * 0xd6e8feb86659fd93u));
         }
         bool equal_keys = false;
         drawn_ = sorted(drawn_salt_, &equal_keys);
-        if (equal_keys && columns < m.cols && tell_apart(m)) drawn_ = sorted(drawn_salt_, &equal_keys);
+        if (equal_keys && tell_apart(m)) drawn_ = sorted(drawn_salt_, &equal_keys);
         column_keys_ = {};
     }
 
@@ -72,7 +71,7 @@ class Shuffler {
     }
 
    private:
-    static constexpr std::int64_t kFirstColumns = 4;
+    static constexpr std::int64_t kFirst = 4;
     static constexpr std::size_t kAhead = 16;
 
     static std::vector<std::uint32_t> counted(std::int64_t n, const double* weights) {
@@ -85,24 +84,31 @@ class Shuffler {
 
     std::int64_t row(std::size_t place) const { return rows_.empty() ? std::int64_t(place) : rows_[place]; }
 
+    // Ask for the first values of a row that will soon be needed.
     static void ask_for(const Matrix& m, std::int64_t row) {
-#if defined(__GNUC__)
         const std::int64_t size = m.value == Value::f32 ? 4 : 8;
-        const char* x = static_cast<const char*>(m.data) + row * m.stride * size;
+        const char* data = static_cast<const char*>(m.data);
         if (m.layout == Layout::dense) {
-            __builtin_prefetch(x);
-            __builtin_prefetch(x + std::min(kFirstColumns, m.cols) * size - 1);
+            data += row * m.stride * size;
+        } else if (m.index == Index::i32) {
+            const std::int64_t from = static_cast<const std::int32_t*>(m.indptr)[row];
+            prefetch(static_cast<const std::int32_t*>(m.indices) + from);
+            data += from * size;
+        } else {
+            const std::int64_t from = static_cast<const std::int64_t*>(m.indptr)[row];
+            prefetch(static_cast<const std::int64_t*>(m.indices) + from);
+            data += from * size;
         }
-#endif
+        prefetch(data);
+        prefetch(data + kFirst * size - 1);
     }
 
     static std::uint64_t salt(std::uint64_t seed, std::uint64_t number) { return mix(mix(seed) ^ (number + 1)); }
-    static std::uint64_t column_key(std::int64_t j) { return mix(std::uint64_t(j)) | 1u; }
 
     // The places 0.. of the keys, sorted by mix(key ^ salt): two counting passes over as many leading bits as tell most
     // keys apart, then a comparison of whole keys where those bits agree.
     std::vector<std::uint32_t> sorted(std::uint64_t salt, bool* equal_keys) const {
-        const int digit = std::clamp((int(std::bit_width(n_)) + 4) / 2, 4, 16);
+        const int digit = std::clamp((int(std::bit_width(n_)) + 6) / 2, 4, 16);
         const std::size_t bins = std::size_t(1) << digit;
         auto head = [&](std::uint64_t mixed) { return mixed >> (64 - 2 * digit); };
         auto mixed = [&](std::uint32_t place) { return mix(keys_[place] ^ salt); };
@@ -128,23 +134,25 @@ class Shuffler {
             last[bin] = h;
         }
         std::sort(ties.begin(), ties.end());
+        auto before = [&](std::uint32_t a, std::uint32_t b) {
+            const std::uint64_t key_a = mixed(a), key_b = mixed(b);
+            return key_a != key_b ? key_a < key_b : a < b;
+        };
         *equal_keys = false;
         for (std::size_t t = 0; t < ties.size();) {
             const std::uint32_t from = ties[t] - 1;
             std::uint32_t to = ties[t] + 1;
             while (++t < ties.size() && ties[t] == to) ++to;
-            std::stable_sort(places.begin() + from, places.begin() + to,
-                             [&](std::uint32_t a, std::uint32_t b) { return mixed(a) < mixed(b); });
+            std::sort(places.begin() + from, places.begin() + to, before);
             for (std::uint32_t p = from + 1; p < to; ++p) *equal_keys |= keys_[places[p]] == keys_[places[p - 1]];
         }
         return places;
     }
 
-    // Give rows that differ, but not in their first columns, keys of all their columns; true when there were any.
+    // Give rows that differ, but not in their first values, keys of all their values; true when there were any.
     bool tell_apart(const Matrix& m) {
         bool changed = false;
         std::vector<std::uint64_t> whole;
-        for (std::int64_t j = column_keys_.size(); j < m.cols; ++j) column_keys_.push_back(column_key(j));
         for (std::size_t from = 0, to; from < n_; from = to) {
             to = from + 1;
             while (to < n_ && keys_[drawn_[to]] == keys_[drawn_[from]]) ++to;
@@ -158,28 +166,34 @@ class Shuffler {
         return changed;
     }
 
-    std::uint64_t row_key(const Matrix& m, std::int64_t row, std::int64_t columns) const {
-        return m.value == Value::f32 ? values_key<float>(m, row, columns) : values_key<double>(m, row, columns);
+    // The key of a row's first `most` values that are not 0.
+    std::uint64_t row_key(const Matrix& m, std::int64_t row, std::int64_t most) const {
+        return m.value == Value::f32 ? values_key<float>(m, row, most) : values_key<double>(m, row, most);
     }
 
     template <class T>
-    std::uint64_t values_key(const Matrix& m, std::int64_t row, std::int64_t columns) const {
+    std::uint64_t values_key(const Matrix& m, std::int64_t row, std::int64_t most) const {
         const T* data = static_cast<const T*>(m.data);
         std::uint64_t key = 0;
+        std::int64_t found = 0;
+        auto add = [&](std::int64_t column, T value) {
+            key += entry_key(column_keys_[column], double(value));
+            found += value != T(0);
+        };
         if (m.layout == Layout::dense) {
             const T* x = data + row * m.stride;
-            for (std::int64_t j = 0; j < columns; ++j) key += entry_key(column_keys_[j], double(x[j]));
+            for (std::int64_t j = 0; j < m.cols && found < most; ++j) add(j, x[j]);
             return key;
         }
-        auto sum = [&](auto* indices, auto* indptr) {
-            for (std::int64_t p = indptr[row]; p < std::int64_t(indptr[row + 1]) && indices[p] < columns; ++p) {
-                key += entry_key(column_keys_[indices[p]], double(data[p]));
+        auto walk = [&](auto* indices, auto* indptr) {
+            for (std::int64_t p = indptr[row]; p < std::int64_t(indptr[row + 1]) && found < most; ++p) {
+                add(indices[p], data[p]);
             }
         };
         if (m.index == Index::i32) {
-            sum(static_cast<const std::int32_t*>(m.indices), static_cast<const std::int32_t*>(m.indptr));
+            walk(static_cast<const std::int32_t*>(m.indices), static_cast<const std::int32_t*>(m.indptr));
         } else {
-            sum(static_cast<const std::int64_t*>(m.indices), static_cast<const std::int64_t*>(m.indptr));
+            walk(static_cast<const std::int64_t*>(m.indices), static_cast<const std::int64_t*>(m.indptr));
         }
         return key;
     }

@@ -34,6 +34,7 @@ constexpr int kRegisters = kLanes / kWidth;
 
 #if defined(__GNUC__)
 typedef double Vec __attribute__((vector_size(kWidth * sizeof(double))));
+typedef double Vec4 __attribute__((vector_size(4 * sizeof(double))));
 template <class T>
 struct Pack {
     typedef T type __attribute__((vector_size(kWidth * sizeof(T))));
@@ -53,11 +54,6 @@ SX_HOT Vec load(const float* p) { return (Vec)_mm256_cvtps_pd(_mm_loadu_ps(p)); 
 SX_HOT Vec load(const float* p) { return (Vec)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i_u*)p))); }
 #endif
 inline void store(double* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
-SX_HOT void prefetch(const void* address) {
-    __builtin_prefetch(address, 0, 2);
-    __asm__ volatile("");  // a loop of nothing but prefetches is otherwise taken for a loop of nothing
-}
-
 // The first n values, then zeros; nothing behind them is read.
 #if defined(__AVX512F__)
 SX_HOT Vec load_first(const double* p, int n) { return (Vec)_mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), p); }
@@ -92,7 +88,6 @@ SX_HOT Vec load(const T* p) {
     return double(*p);
 }
 inline void store(double* p, Vec v) { *p = v; }
-inline void prefetch(const void*) {}
 #endif
 
 inline bool is_finite(double v) { return v - v == 0.0; }
@@ -127,6 +122,7 @@ SX_HOT void prefetch_lines(const void* from, std::int64_t bytes) {
 
 template <class T>
 struct Dense {
+    static constexpr bool kAskInOrder = false;
     const T* data;
     std::int64_t rows, cols, stride;
 
@@ -203,8 +199,23 @@ struct Dense {
     }
 };
 
+// Four weights by their columns. The gather instruction reads its 32-bit columns as signed, which they are as long as
+// there are fewer than 2^31 of them: bind.cpp accepts no more with such columns.
+#if defined(__GNUC__) && defined(__AVX2__)
+#define SX_GATHER 1
+SX_HOT Vec4 gather(const double* w, const std::uint32_t* column) {
+    return (Vec4)_mm256_i32gather_pd(w, _mm_loadu_si128((const __m128i*)column), 8);
+}
+SX_HOT Vec4 gather(const double* w, const std::int64_t* column) {
+    return (Vec4)_mm256_i64gather_pd(w, _mm256_loadu_si256((const __m256i*)column), 8);
+}
+SX_HOT Vec4 load4(const float* p) { return (Vec4)_mm256_cvtps_pd(_mm_loadu_ps(p)); }
+SX_HOT Vec4 load4(const double* p) { return (Vec4)_mm256_loadu_pd(p); }
+#endif
+
 template <class T, class I>
 struct Csr {
+    static constexpr bool kAskInOrder = true;
     const T* data;
     const I* indices;
     const I* indptr;
@@ -220,14 +231,28 @@ struct Csr {
         const std::int64_t to = indptr[i + 1];
         std::int64_t p = indptr[i];
         double sum[N][kSparseLanes];
+#if defined(SX_GATHER)
+        Vec4 four[N];
+        SX_UNROLL for (int k = 0; k < N; ++k) four[k] = Vec4{};
+        for (; p + kSparseLanes <= to; p += kSparseLanes) {
+            const Vec4 v = load4(data + p);
+            SX_UNROLL for (int k = 0; k < N; ++k) four[k] += v * gather(w[k], indices + p);
+        }
+        SX_UNROLL for (int k = 0; k < N; ++k) {
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] = four[k][l];
+        }
+#else
         SX_UNROLL for (int k = 0; k < N; ++k) {
             SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] = 0.0;
         }
         for (; p + kSparseLanes <= to; p += kSparseLanes) {
             SX_UNROLL for (int k = 0; k < N; ++k) {
-                SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];
+                SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
+                    sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];
+                }
             }
         }
+#endif
         SX_UNROLL for (int l = 0; l < kSparseLanes - 1; ++l) {
             if (p + l >= to) break;
             SX_UNROLL for (int k = 0; k < N; ++k) sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];

@@ -39,7 +39,7 @@ except ImportError:
         return method
 
 
-_SCALE_ROWS = 256  # rows looked at to learn each feature's scale
+_SCALE_BLOCKS, _SCALE_ROWS = 8, 32  # blocks of so many rows are looked at to learn each feature's scale
 
 
 class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -428,12 +428,18 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
 
 def _scale(rows: Rows) -> Floats:
-    """Return the standard deviation of each feature over some evenly spread rows, for ``importance``."""
-    step = max(1, rows.shape[0] // _SCALE_ROWS)
-    sample = rows.values[::step][:_SCALE_ROWS]
+    """Return the standard deviation of each feature over some blocks of rows, for ``importance``."""
+    n, d = rows.shape
+    starts = np.unique(np.linspace(0, max(0, n - _SCALE_ROWS), _SCALE_BLOCKS, dtype=np.intp))
+    blocks = [slice(start, min(n, start + _SCALE_ROWS)) for start in starts]
+    values = rows.values
     with np.errstate(all="ignore"):
-        if hasattr(sample, "tocsr"):
-            mean = np.asarray(sample.mean(axis=0)).ravel()
-            square = np.asarray(sample.multiply(sample).mean(axis=0)).ravel()
-            return np.asarray(np.sqrt(np.maximum(square - mean * mean, 0.0)))
-        return np.asarray(sample.std(axis=0, dtype=np.float64))
+        if not hasattr(values, "tocsr"):
+            return np.asarray(np.concatenate([values[block] for block in blocks]).std(axis=0, dtype=np.float64))
+        parts = [slice(values.indptr[block.start], values.indptr[block.stop]) for block in blocks]
+        columns = np.concatenate([values.indices[part] for part in parts])
+        entries = np.concatenate([values.data[part] for part in parts]).astype(np.float64)
+        count = sum(block.stop - block.start for block in blocks)
+        mean = np.bincount(columns, entries, minlength=d) / count
+        square = np.bincount(columns, entries * entries, minlength=d) / count
+        return np.asarray(np.sqrt(np.maximum(square - mean * mean, 0.0)))
