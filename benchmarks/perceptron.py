@@ -2,8 +2,8 @@
 
 Two ratios for each line, one thread, ours and theirs taking turns on the same arrays, the best of several counting:
 the whole ``fit`` with one epoch (checks of the data and labels included), and one epoch alone, which is the difference
-between fits with four epochs and with one, by three. ``python benchmarks/perceptron.py`` prints the table; ``--small`` is
-a quick rehearsal.
+between fits with four epochs and with one, by three. ``python benchmarks/perceptron.py`` prints the table;
+``--small`` is a quick rehearsal.
 """
 
 from __future__ import annotations

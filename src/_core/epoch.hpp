@@ -140,17 +140,13 @@ template <class Rows>
 std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
-        std::int64_t ahead = row_ahead<Rows>(pass, p);
+        const std::int64_t ahead = row_ahead<Rows>(pass, p);
         const double weight = pass.weights ? pass.weights[i] : 1.0;
-        int k = 0;
-        for (; k + kTogether <= n_targets; k += kTogether) {
-            if (!answer<kTogether>(X, pass, rule, targets + k, i, weight, ahead)) return i;
-            ahead = -1;
-        }
-        for (; k < n_targets; ++k) {
-            if (!answer<1>(X, pass, rule, targets + k, i, weight, ahead)) return i;
-            ahead = -1;
-        }
+        const bool good = in_blocks(n_targets, [&](auto block, int k) {
+            const std::int64_t ask_for = k == 0 ? ahead : -1;
+            return answer<decltype(block)::size>(X, pass, rule, targets + k, i, weight, ask_for);
+        });
+        if (!good) return i;
         pass.clock += weight;
     }
     if (pass.end == pass.pool) {

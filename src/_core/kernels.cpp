@@ -52,17 +52,14 @@ void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double*
     with_rows(m, [&](const auto& X) {
         for (std::int64_t i = begin; i < end; ++i) {
             double* a = out + i * n_targets;
-            int k = 0;
-            for (; k + kTogether <= n_targets; k += kTogether) {
-                const double* block[kTogether];
-                for (int b = 0; b < kTogether; ++b) block[b] = w + (k + b) * m.cols;
-                X.template dots<kTogether>(i, block, a + k);
-            }
-            for (; k < n_targets; ++k) {
-                const double* one[1] = {w + k * m.cols};
-                X.template dots<1>(i, one, a + k);
-            }
-            for (k = 0; k < n_targets; ++k) a[k] += bias[k];
+            in_blocks(n_targets, [&](auto block, int first) {
+                constexpr int n = decltype(block)::size;
+                const double* some[n];
+                for (int b = 0; b < n; ++b) some[b] = w + (first + b) * m.cols;
+                X.template dots<n>(i, some, a + first);
+                return true;
+            });
+            for (int k = 0; k < n_targets; ++k) a[k] += bias[k];
         }
     });
 }

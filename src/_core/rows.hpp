@@ -92,6 +92,28 @@ inline void store(double* p, Vec v) { *p = v; }
 
 inline bool is_finite(double v) { return v - v == 0.0; }
 
+template <int N>
+struct Block {
+    static constexpr int size = N;
+};
+
+// Call work(Block<N>, first) for blocks of weight vectors that cover 0..n, as large as the registers allow; stop at the
+// first that answers false.
+template <class Work>
+SX_HOT bool in_blocks(int n, Work work) {
+    int k = 0;
+    for (; k + kTogether <= n; k += kTogether) {
+        if (!work(Block<kTogether>{}, k)) return false;
+    }
+    for (; kTogether > 2 && k + 2 <= n; k += 2) {
+        if (!work(Block<2>{}, k)) return false;
+    }
+    for (; k < n; ++k) {
+        if (!work(Block<1>{}, k)) return false;
+    }
+    return true;
+}
+
 // 8 + 8, 4 + 4, 2 + 2, 1 + 1.
 SX_HOT double sum_of_lanes(Vec* sum) {
     SX_UNROLL for (int half = kRegisters / 2; half > 0; half /= 2) {
@@ -199,8 +221,7 @@ struct Dense {
     }
 };
 
-// Four weights by their columns. The gather instruction reads its 32-bit columns as signed, which they are as long as
-// there are fewer than 2^31 of them: bind.cpp accepts no more with such columns.
+// Four weights by their columns. The gather instruction reads 32-bit columns as signed, which is what they came as.
 #if defined(__GNUC__) && defined(__AVX2__)
 #define SX_GATHER 1
 SX_HOT Vec4 gather(const double* w, const std::uint32_t* column) {
