@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 import separatrix as sx
 from separatrix.ball import smallest_ball
-from separatrix.problem import Rows
+from separatrix.rows import Rows
 
 
 @pytest.mark.parametrize(

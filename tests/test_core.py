@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix import _core
-from separatrix.problem import Problem, Rows
+from separatrix.problem import Problem
+from separatrix.rows import Rows
 from separatrix.rules import Perceptron
 from separatrix.solving import solve
 from separatrix.stops import MaxEpochs

@@ -11,8 +11,9 @@ from scipy import sparse
 from separatrix import _core
 from separatrix.ball import smallest_ball
 from separatrix.engines import BOUNDARIES
-from separatrix.problem import Problem, Rows
+from separatrix.problem import Problem
 from separatrix.readouts import READOUTS, Ballot
+from separatrix.rows import Rows
 from separatrix.rules import RULES
 from separatrix.solving import solve
 from separatrix.stops import MaxEpochs, NoMistakes

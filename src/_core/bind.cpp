@@ -1,5 +1,5 @@
-// The Python face of the core: every argument is checked here, so that no call can read or write out of bounds,
-// and the GIL is released around every loop.
+// The Python face of the core: every argument is checked here, so that no call can read or write out of bounds (as long
+// as nobody changes a CSR matrix's arrays behind its back), and the GIL is released around every loop.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -8,13 +8,16 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -125,6 +128,7 @@ template <class T, class I>
 HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::int64_t cols) {
     HeldMatrix held;
     expect(cols >= 0, "a matrix cannot have a negative number of columns");
+    expect(sizeof(I) == 8 || cols <= std::int64_t(1) << 31, "32-bit indices cannot name so many columns");
     expect(indptr.shape(0) >= 1, "indptr of a CSR matrix is empty");
     expect_aligned(data.data(), "data");
     expect_aligned(indices.data(), "indices");
@@ -220,10 +224,12 @@ struct Examples {
     }
 };
 
+constexpr std::int64_t kMostThreads = 256;
+
 // Split `n` things over at most `n_jobs` threads: work(first, last).
 template <class Work>
 void in_parallel(std::int64_t n, int n_jobs, Work work) {
-    const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>(n_jobs, n));
+    const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>({n_jobs, n, kMostThreads}));
     std::vector<std::exception_ptr> failed(parts);
     auto part = [&](std::int64_t k) {
         try {
@@ -233,8 +239,14 @@ void in_parallel(std::int64_t n, int n_jobs, Work work) {
         }
     };
     std::vector<std::thread> threads;
-    for (std::int64_t k = 1; k < parts; ++k) threads.emplace_back(part, k);
-    part(0);
+    threads.reserve(parts);
+    std::int64_t here = 1;  // the parts from 0 to here are done in this thread: all, if no other can be started
+    try {
+        for (std::int64_t k = parts - 1; k >= 1; --k) threads.emplace_back(part, k);
+    } catch (const std::system_error&) {
+        here = parts - std::int64_t(threads.size());
+    }
+    for (std::int64_t k = 0; k < here; ++k) part(k);
     for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& problem : failed) {
         if (problem) std::rethrow_exception(problem);
@@ -250,12 +262,14 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     std::vector<Target> plain;
     for (const HeldTarget* target : targets) {
         expect(target != nullptr && target->cols == X.m.cols, "a target's weights and the columns of X differ in number");
+        expect(std::count(targets.begin(), targets.end(), target) == 1, "a target is given twice");
         whole |= target->t.pocket != nullptr;
         plain.push_back(target->t);
     }
     const Pass pass = examples.pass(X.m, begin, end, whole, bias_square, clock);
-    std::atomic<std::int64_t> bad{all_good};
-    std::atomic<double> after{clock};
+    std::mutex together;
+    std::int64_t bad = all_good;
+    double after = clock;
     nb::gil_scoped_release free;
     in_parallel(std::int64_t(plain.size()), n_jobs, [&](std::int64_t first, std::int64_t last) {
         Pass mine = pass;
@@ -267,8 +281,9 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
             std::vector<double> scratch(X.m.cols, 0.0);
             row = kernels().fold(X.m, mine, rule, plain.data() + first, int(last - first), fold_size, scratch.data());
         }
-        if (row != all_good) bad = row;
-        after = mine.clock;
+        const std::lock_guard<std::mutex> alone(together);
+        if (row != all_good && (bad == all_good || row < bad)) bad = row;
+        if (row == all_good) after = mine.clock;
     });
     return {bad, after};
 }
@@ -289,6 +304,7 @@ auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bia
     expect(std::int64_t(bias.shape(0)) == n_targets, "weights and biases differ in number");
     expect_aligned(w.data(), "w");
     expect_aligned(bias.data(), "bias");
+    expect(X.m.rows == 0 || n_targets <= PTRDIFF_MAX / 8 / X.m.rows, "so many activations do not fit in memory");
     std::vector<double> out(std::size_t(X.m.rows) * n_targets);
     {
         nb::gil_scoped_release free;

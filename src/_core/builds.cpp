@@ -20,7 +20,12 @@ std::vector<const Kernels*> usable_builds() {
     __builtin_cpu_init();
     std::vector<const Kernels*> usable;
     if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")) usable.push_back(&v2::kernels);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")) {
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+              __builtin_cpu_supports("fma");
+#if !defined(__clang__) && __GNUC__ >= 11  // the rest of the level, where the compiler can ask for it
+    v3 = v3 && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe") && __builtin_cpu_supports("f16c");
+#endif
+    if (v3) {
         usable.push_back(&v3::kernels);
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&

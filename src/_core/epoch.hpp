@@ -173,6 +173,7 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* ta
             std::int64_t wrong = 0;
             for (std::int64_t p = from; p < to; ++p) {
                 const std::int64_t i = row_at(pass, p);
+                if (pass.weights && !(pass.weights[i] > 0.0)) continue;
                 double a;
                 X.template dots<1>(i, w, &a);
                 a += t.real[bias];

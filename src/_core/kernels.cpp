@@ -1,6 +1,8 @@
 // One build of the kernels. CMake compiles this file once for each instruction set, with SX_BUILD naming it.
 #include "core.hpp"
 
+#include <math.h>
+
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -14,19 +16,20 @@ namespace SX_BUILD {
 template <class T, class Work>
 auto with_index(const Matrix& m, Work work) {
     if (m.layout == Layout::dense) {
-        return work(Dense<T>{static_cast<const T*>(m.data), m.rows, m.cols, m.stride});
+        return work(Dense<T>{static_cast<const T*>(m.data), m.cols, m.stride});
     }
     if (m.index == Index::i32) {
         using I = std::uint32_t;
         return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
-                              static_cast<const I*>(m.indptr), m.rows, m.cols});
+                              static_cast<const I*>(m.indptr), m.cols});
     }
     using I = std::int64_t;
     return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
-                          static_cast<const I*>(m.indptr), m.rows, m.cols});
+                          static_cast<const I*>(m.indptr), m.cols});
 }
 
-// The row type is chosen here and nowhere else: another one is a value of `Value` and a line below.
+// The loops never name the row type: another one is a value of `Value`, a line here, and its reading in order.hpp and
+// bind.cpp.
 template <class Work>
 auto with_rows(const Matrix& m, Work work) {
     return m.value == Value::f32 ? with_index<float>(m, work) : with_index<double>(m, work);
@@ -44,7 +47,7 @@ std::int64_t fold(const Matrix& m, Pass& pass, ThresholdRule rule, Target* targe
 }
 
 std::int64_t tally(const Matrix& m, const Pass& pass, const Target& target, Tally* out) {
-    return with_rows(m, [&](const auto& X) { return tally_rows(X, pass, target, __builtin_inf(), out); });
+    return with_rows(m, [&](const auto& X) { return tally_rows(X, pass, target, HUGE_VAL, out); });
 }
 
 void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double* w, const double* bias,

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ class Shuffler {
 
     // The rows by ascending mixed key, equal keys by row.
     std::vector<std::uint32_t> epoch(std::uint64_t seed, std::uint64_t number) {
+        const std::lock_guard<std::mutex> alone(mutex_);
         const std::uint64_t wanted = salt(seed, number);
         bool equal_keys;
         std::vector<std::uint32_t> places;
@@ -79,6 +81,8 @@ class Shuffler {
         for (std::int64_t i = 0; weights && i < n; ++i) {
             if (weights[i] > 0.0) rows.push_back(std::uint32_t(i));
         }
+        // Copies keep the order of these places: the heavier first, wherever they stand.
+        std::stable_sort(rows.begin(), rows.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
         return rows;
     }
 
@@ -107,7 +111,7 @@ class Shuffler {
 
     // The places 0.. of the keys, sorted by mix(key ^ salt): two counting passes over as many leading bits as tell most
     // keys apart, then a comparison of whole keys where those bits agree.
-    std::vector<std::uint32_t> sorted(std::uint64_t salt, bool* equal_keys) const {
+    std::vector<std::uint32_t> sorted(std::uint64_t salt, bool* equal_keys) {
         const int digit = std::clamp((int(std::bit_width(n_)) + 6) / 2, 4, 16);
         const std::size_t bins = std::size_t(1) << digit;
         auto head = [&](std::uint64_t mixed) { return mixed >> (64 - 2 * digit); };
@@ -160,7 +164,7 @@ class Shuffler {
             whole.clear();
             for (std::size_t p = from; p < to; ++p) whole.push_back(row_key(m, row(drawn_[p]), m.cols));
             if (std::all_of(whole.begin(), whole.end(), [&](std::uint64_t k) { return k == whole[0]; })) continue;
-            for (std::size_t p = from; p < to; ++p) keys_[drawn_[p]] ^= mix(whole[p - from]);
+            for (std::size_t p = from; p < to; ++p) keys_[drawn_[p]] = mix(keys_[drawn_[p]] + mix(whole[p - from]));
             changed = true;
         }
         return changed;
@@ -204,6 +208,7 @@ class Shuffler {
     std::uint64_t drawn_salt_;
     std::vector<std::uint32_t> drawn_;  // the places of the rows in the order of epoch `first`, until it is asked for
     std::vector<std::uint64_t> column_keys_;
+    std::mutex mutex_;
 };
 
 }  // namespace sx

@@ -11,8 +11,14 @@ constexpr int kSparseLanes = 4;
 
 // kWidth doubles in one register, and kTogether: how many weight vectors one reading of a row serves at once.
 #if defined(__GNUC__) && defined(__AVX512F__)
+#define SX_AVX512 1
+#endif
+#if defined(__GNUC__) && defined(__AVX2__)
+#define SX_AVX2 1
+#endif
+#if defined(SX_AVX512)
 constexpr int kWidth = 8, kTogether = 5;
-#elif defined(__GNUC__) && defined(__AVX__)
+#elif defined(SX_AVX2)
 constexpr int kWidth = 4, kTogether = 2;
 #elif defined(__GNUC__)
 constexpr int kWidth = 2, kTogether = 1;
@@ -46,21 +52,21 @@ SX_HOT Vec load(const T* p) {
     return __builtin_convertvector(v, Vec);
 }
 // The compilers' own widening of a float vector goes through halves; the one instruction is worth naming.
-#if defined(__AVX512F__)
+#if defined(SX_AVX512)
 SX_HOT Vec load(const float* p) { return (Vec)_mm512_cvtps_pd(_mm256_loadu_ps(p)); }
-#elif defined(__AVX__)
+#elif defined(SX_AVX2)
 SX_HOT Vec load(const float* p) { return (Vec)_mm256_cvtps_pd(_mm_loadu_ps(p)); }
 #elif defined(__SSE2__)
 SX_HOT Vec load(const float* p) { return (Vec)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i_u*)p))); }
 #endif
 inline void store(double* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
 // The first n values, then zeros; nothing behind them is read.
-#if defined(__AVX512F__)
+#if defined(SX_AVX512)
 SX_HOT Vec load_first(const double* p, int n) { return (Vec)_mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), p); }
 SX_HOT Vec load_first(const float* p, int n) {
     return (Vec)_mm512_cvtps_pd(_mm256_maskz_loadu_ps((__mmask8)((1u << n) - 1u), p));
 }
-#elif defined(__AVX2__)
+#elif defined(SX_AVX2)
 SX_HOT __m256i first_four(int n) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3)); }
 SX_HOT Vec load_first(const double* p, int n) { return (Vec)_mm256_maskload_pd(p, first_four(n)); }
 SX_HOT Vec load_first(const float* p, int n) {
@@ -119,12 +125,12 @@ SX_HOT double sum_of_lanes(Vec* sum) {
     SX_UNROLL for (int half = kRegisters / 2; half > 0; half /= 2) {
         SX_UNROLL for (int r = 0; r < half; ++r) sum[r] += sum[r + half];
     }
-#if defined(__AVX512F__)
+#if defined(SX_AVX512)
     const __m512d whole = (__m512d)sum[0];
     const __m256d four = _mm512_castpd512_pd256(whole) + _mm512_extractf64x4_pd(whole, 1);
     const __m128d two = _mm256_castpd256_pd128(four) + _mm256_extractf128_pd(four, 1);
     return two[0] + two[1];
-#elif defined(__AVX__)
+#elif defined(SX_AVX2)
     const __m256d four = (__m256d)sum[0];
     const __m128d two = _mm256_castpd256_pd128(four) + _mm256_extractf128_pd(four, 1);
     return two[0] + two[1];
@@ -146,7 +152,7 @@ template <class T>
 struct Dense {
     static constexpr bool kAskInOrder = false;
     const T* data;
-    std::int64_t rows, cols, stride;
+    std::int64_t cols, stride;
 
     const T* row(std::int64_t i) const { return data + i * stride; }
 
@@ -222,8 +228,7 @@ struct Dense {
 };
 
 // Four weights by their columns. The gather instruction reads 32-bit columns as signed, which is what they came as.
-#if defined(__GNUC__) && defined(__AVX2__)
-#define SX_GATHER 1
+#if defined(SX_AVX2)
 SX_HOT Vec4 gather(const double* w, const std::uint32_t* column) {
     return (Vec4)_mm256_i32gather_pd(w, _mm_loadu_si128((const __m128i*)column), 8);
 }
@@ -240,7 +245,7 @@ struct Csr {
     const T* data;
     const I* indices;
     const I* indptr;
-    std::int64_t rows, cols;
+    std::int64_t cols;
 
     template <int N>
     SX_HOT void dots(std::int64_t i, const double* const* w, double* out, std::int64_t ahead = -1) const {
@@ -252,7 +257,7 @@ struct Csr {
         const std::int64_t to = indptr[i + 1];
         std::int64_t p = indptr[i];
         double sum[N][kSparseLanes];
-#if defined(SX_GATHER)
+#if defined(SX_AVX2)
         Vec4 four[N];
         SX_UNROLL for (int k = 0; k < N; ++k) four[k] = Vec4{};
         for (; p + kSparseLanes <= to; p += kSparseLanes) {

@@ -1,4 +1,4 @@
-"""The compiled loops of separatrix; every argument is checked, so that no call can read or write out of bounds."""
+"""The compiled loops of separatrix; every argument is checked. Leave a Matrix's arrays alone while it is in use."""
 
 from typing import Any
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix import _core
-from separatrix.problem import Floats, Rows, _is_sparse
+from separatrix.rows import Floats, Rows, is_sparse
 
 
 class Ball(NamedTuple):
@@ -42,7 +42,7 @@ def smallest_ball(
     center, mean_square = _row(rows, first), float(squares[first])
     best_lower = 0.0
     for _ in range(max_passes):
-        center_square = float(center @ center)
+        center_square = float(_core.square_norms(_core.dense(center[None, :]))[0])
         products = _core.decide(rows.matrix, center[None, :], np.zeros(1), 1)[:, 0]
         distances = np.maximum(squares - 2.0 * products + center_square, 0.0)
         distances[ignored] = -1.0
@@ -61,5 +61,5 @@ def smallest_ball(
 
 
 def _row(rows: Rows, index: int) -> Floats:
-    values = rows.values[[index]].toarray()[0] if _is_sparse(rows.values) else rows.values[index]
+    values = rows.values[[index]].toarray()[0] if is_sparse(rows.values) else rows.values[index]
     return np.asarray(values, dtype=np.float64)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.problem import Floats
+from separatrix.rows import Floats
 
 
 @dataclass(frozen=True)
@@ -138,28 +138,20 @@ def separable(n: int = 100, dimension: int = 2, *, margin: float = 0.1, random_s
     plane[-1] = rng.uniform(-0.3, 0.3) * np.abs(plane[:-1]).max()
     plane /= np.linalg.norm(plane)
     weights, bias = plane[:-1], float(plane[-1])
-    X = np.empty((n, dimension))
-    y = np.where(np.arange(n) % 2 == 0, 1, -1)
-    done = 0
+    wanted = {1: (n + 1) // 2, -1: n // 2}
+    found: dict[int, list[Floats]] = {1: [], -1: []}
     for _ in range(10_000):
         drawn = rng.uniform(-1.0, 1.0, (4 * n, dimension))
         activations = drawn @ weights + bias
-        wanted = y[done:]
-        for sign in (1, -1):
-            good = drawn[sign * activations >= margin]
-            places = done + np.flatnonzero(wanted == sign)
-            take = min(len(good), len(places))
-            X[places[:take]] = good[:take]
-            y[places[take:]] = 0
-        missing = np.flatnonzero(y == 0)
-        if len(missing) == 0:
+        for sign, parts in found.items():
+            missing = wanted[sign] - sum(len(part) for part in parts)
+            parts.append(drawn[sign * activations >= margin][: max(missing, 0)])
+        if all(sum(len(part) for part in parts) == wanted[sign] for sign, parts in found.items()):
             break
-        keep = np.flatnonzero(y != 0)
-        X[: len(keep)] = X[keep]
-        y[: len(keep)] = y[keep]
-        done = len(keep)
-        y[done:] = np.where(np.arange(done, n) % 2 == 0, 1, -1)
     else:
         raise ValueError(f"no examples with margin {margin} found in {dimension} dimensions: ask for a smaller margin")
+    X = np.empty((n, dimension))
+    X[0::2], X[1::2] = np.concatenate(found[1]), np.concatenate(found[-1])
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
     radius = float(np.sqrt((X * X).sum(axis=1).max() + 1.0))
     return Separable(X, y.astype(np.int64), weights, bias, margin, radius)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.problem import Rows
+from separatrix.rows import Rows
+from separatrix.spread import SAMPLE, Spread
 
 _ALIKE = 10.0  # largest over smallest spread that still counts as similar size
 
@@ -88,9 +89,10 @@ def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
     model : estimator
         Fitted, with ``coef_``.
     X : array, sparse matrix or frame, optional
-        Data to take the features' spreads from; by default those seen in ``fit``.
+        Data to take the features' spreads from, all rows of it; by default a sample of at most 256 rows of each
+        ``fit`` or ``partial_fit``, evenly spread.
     label : optional
-        With more than two classes, the class whose weights are meant.
+        The class whose weights are meant; needed with more than two classes.
 
     Returns
     -------
@@ -112,14 +114,12 @@ def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
         rows.check_finite()
         if rows.shape[1] != len(weights):
             raise ValueError(f"X has {rows.shape[1]} columns, but the model has {len(weights)} weights")
-        values = rows.values
-        if hasattr(values, "tocsr"):
-            mean = np.asarray(values.mean(axis=0)).ravel()
-            spread = np.sqrt(np.maximum(np.asarray(values.multiply(values).mean(axis=0)).ravel() - mean * mean, 0.0))
-        else:
-            spread = values.std(axis=0, dtype=np.float64)
-    elif hasattr(model, "_feature_scale"):
-        spread = model._feature_scale
+        whole = Spread(len(weights))
+        for begin in range(0, rows.shape[0], SAMPLE):
+            whole.add(Rows(rows.values[begin : begin + SAMPLE]))
+        spread = whole.deviation
+    elif hasattr(model, "_spread"):
+        spread = model._spread.deviation
     else:
         raise ValueError("this model does not know its features' spreads: give the data as importance(model, X)")
     names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(len(weights))])
@@ -133,11 +133,14 @@ def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
 
 def _weights(model: Any, label: Any) -> Any:
     coef = np.atleast_2d(model.coef_)
-    if len(coef) == 1:
-        return coef[0]
+    classes = np.asarray(getattr(model, "classes_", []))
     if label is None:
-        raise ValueError(f"the model has weights for {len(coef)} classes: name one with label=")
-    found = np.flatnonzero(model.classes_ == label)
+        if len(coef) > 1:
+            raise ValueError(f"the model has weights for {len(coef)} classes: name one with label=")
+        return coef[0]
+    found = np.flatnonzero(classes == label)
     if not found.size:
-        raise ValueError(f"the model knows no class {label!r}; it knows {np.asarray(model.classes_).tolist()}")
-    return coef[found[0]]
+        raise ValueError(f"the model knows no class {label!r}; it knows {classes.tolist()}")
+    if len(coef) > 1:
+        return coef[found[0]]
+    return coef[0] if found[0] == len(classes) - 1 else -coef[0]

@@ -1,4 +1,4 @@
-"""Losses: how bad a margin is. Each has a value and a slope; a sum over the examples is the loss of a model.
+"""Losses: how bad a margin is; a sum over the examples is the loss of a model.
 
 Lecture 004's ``L`` is the sum of :class:`ZeroOne`; Lecture 000's ``E_P`` the sum of :class:`PerceptronCriterion`.
 """
@@ -24,11 +24,6 @@ class ZeroOne:
         """Return the loss at margin ``m``."""
         return 1 if m <= 0 else 0
 
-    @staticmethod
-    def slope(m: Any) -> int:
-        """Return 0: the loss is piecewise constant, which is why it cannot be descended."""
-        return 0
-
 
 class PerceptronCriterion:
     """``max(0, -m)``: how far on the wrong side.
@@ -45,11 +40,6 @@ class PerceptronCriterion:
     def value(m: Any) -> Any:
         """Return the loss at margin ``m``."""
         return -m if m < 0 else 0
-
-    @staticmethod
-    def slope(m: Any) -> int:
-        """Return the derivative at ``m`` (at 0, the one that makes a tie a mistake)."""
-        return -1 if m <= 0 else 0
 
 
 LOSSES: dict[str, type[ZeroOne] | type[PerceptronCriterion]] = {

@@ -45,6 +45,8 @@ class Orders:
     def __init__(self, problem: Problem, order: str, seed: int, held_out: float = 0.0, first: int = 0) -> None:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; found {order!r}")
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"the seed must be a whole number from 0 to 2^64 - 1; found {seed!r}")
         self._seed = seed
         self._shuffler: _core.Shuffler | None = None
         self._train: Order | None = None

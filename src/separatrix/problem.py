@@ -1,14 +1,12 @@
-"""Problem: checked data that every engine can trust.
+"""Problem: checked rows, labels and weights that every engine can trust.
 
-Here: what an acceptable X, y and sample_weight are, and one clear sentence for each that is not. Not here: what is
-learned from them. A problem holds X without a copy when it is C-ordered or CSR, float32 or float64; other numeric types
-are converted once (integers, booleans and wider floats to float64, float16 to float32). Labels of any kind become codes
-0..k-1 in sorted order; in a two-class problem code 1 is the class +1.
+Labels of any kind become codes 0..k-1 in sorted order; in a two-class problem code 1 is the class +1. What an
+acceptable X is stands in rows.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,156 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-
-Floats = NDArray[np.float64]
-
-
-class Rows:
-    """Checked rows: ``values`` (dense or CSR), the same as a core ``matrix``, and the columns' ``names``."""
-
-    def __init__(self, X: Any, *, what: str = "X") -> None:
-        self.names = column_names(X)
-        values = _from_frame(X, what) if self.names is not None else X
-        self.values: Any
-        self.values, self.matrix = _sparse(values, what) if _is_sparse(values) else _dense(values, what)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.matrix.shape
-
-    def check_finite(self, rows: Iterable[int] | None = None) -> None:
-        """Raise ValueError naming the first NaN or infinity among these rows (all, if None)."""
-        if rows is None:
-            bad = _core.first_bad_row(self.matrix, 0, self.shape[0])
-            if bad >= 0:
-                self.refuse_row(bad)
-            return
-        for row in rows:
-            if _core.first_bad_row(self.matrix, int(row), int(row) + 1) >= 0:
-                self.refuse_row(int(row))
-
-    def refuse_row(self, row: int) -> None:
-        """Raise ValueError naming the NaN or infinity in this row, if there is one."""
-        values = self.values[[row]].toarray()[0] if _is_sparse(self.values) else self.values[row]
-        bad = np.flatnonzero(~np.isfinite(values))
-        if bad.size:
-            column = int(bad[0])
-            name = f" ({self.names[column]!r})" if self.names else ""
-            found = "NaN" if np.isnan(values[column]) else "infinity"
-            raise ValueError(
-                f"X contains {found} in row {row}, column {column}{name}: every value must be a finite number "
-                "(fill or drop missing values first; inputs with NaN or inf are not accepted)"
-            )
-
-
-def column_names(X: Any) -> list[str] | None:
-    """Return the names of a pandas or polars frame's columns, None for anything else."""
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        return [str(name) for name in X.columns]
-    return None
-
-
-def _is_sparse(X: Any) -> bool:
-    return hasattr(X, "tocsr")
-
-
-def _from_frame(X: Any, what: str) -> Any:
-    values = X.to_numpy()
-    if values.dtype.kind in "biuf":
-        return values
-    columns = []
-    for name in X.columns:
-        column = np.asarray(X[name].to_numpy())
-        if column.dtype.kind not in "biuf":
-            column = _numbers(column, f"column {str(name)!r} of {what}")
-        columns.append(column)
-    return np.stack(columns, axis=1).astype(np.float64, copy=False) if columns else np.empty((len(X), 0))
-
-
-def _numbers(values: NDArray[Any], where: str) -> Floats:
-    """Turn an array of Python objects into floats, or name the first value that is not a number."""
-    try:
-        if values.dtype.kind == "c":
-            raise ValueError(f"Complex data not supported: {where} holds complex numbers; real numbers are accepted")
-        if values.dtype.kind != "O":
-            raise ValueError(f"{where} holds text")
-        if any(isinstance(v, complex) for v in values.flat):
-            raise ValueError(f"Complex data not supported: {where} holds complex numbers; real numbers are accepted")
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as problem:
-        if "Complex" in str(problem):
-            raise
-        for place, found in np.ndenumerate(values):
-            value = found.item() if isinstance(found, np.generic) else found
-            try:
-                if isinstance(value, str | bytes) or values.dtype.kind in "mM":
-                    raise ValueError("text")
-                float(value)
-            except (TypeError, ValueError) as reason:
-                at = f"row {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "")
-                kind = TypeError if isinstance(reason, TypeError) else ValueError
-                detail = f" ({reason})" if kind is TypeError else ""
-                raise kind(
-                    f"{where} holds {value!r} in {at}, where a number belongs{detail}; encode text columns as "
-                    "numbers first"
-                ) from None
-        raise
-
-
-def _dense(X: Any, what: str) -> tuple[NDArray[Any], _core.Matrix]:
-    try:
-        values = np.asarray(X)
-    except ValueError as problem:
-        raise ValueError(f"{what} cannot be read as a table of numbers: its rows differ in length") from problem
-    if values.ndim != 2:
-        advice = ": Reshape your data with X.reshape(-1, 1) for one feature or X.reshape(1, -1) for one example"
-        raise ValueError(
-            f"{what} must have 2 dimensions (rows and columns); found an array with dim {values.ndim} "
-            f"and shape {values.shape}{advice if values.ndim == 1 else ''}"
-        )
-    _check_size(values.shape, what)
-    if values.dtype.kind not in "biuf":
-        values = _numbers(values, what)
-    elif values.dtype.type not in (np.float32, np.float64):
-        values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
-    itemsize = values.itemsize
-    plain = values.strides[1] == itemsize or values.shape[1] == 1
-    plain = plain and (values.shape[0] == 1 or values.strides[0] >= values.shape[1] * itemsize)
-    if not (plain and values.strides[0] % itemsize == 0 and values.flags.aligned and values.dtype.isnative):
-        values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
-    return values, _core.dense(values)
-
-
-def _sparse(X: Any, what: str) -> tuple[Any, _core.Matrix]:
-    if X.ndim != 2:
-        raise ValueError(f"{what} must have 2 dimensions; found a sparse array with {X.ndim}. Reshape your data")
-    _check_size(X.shape, what)
-    if X.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {what} holds complex numbers; real numbers are accepted")
-    if X.format != "csr":
-        X = X.tocsr()
-    if X.dtype.type not in (np.float32, np.float64):
-        X = X.astype(np.float64)
-    matrix = _core_csr(X)
-    if not matrix.canonical:  # entries out of order or twice: one checked copy puts them right
-        X = X.copy()
-        X.sum_duplicates()
-        matrix = _core_csr(X)
-    return X, matrix
-
-
-def _core_csr(X: Any) -> _core.Matrix:
-    wide = X.indices.dtype == np.int64 or X.indptr.dtype == np.int64
-    index = np.int64 if wide else np.int32
-    indices, indptr = (np.ascontiguousarray(array, dtype=index) for array in (X.indices, X.indptr))
-    return _core.csr(np.ascontiguousarray(X.data), indices, indptr, X.shape[1])
-
-
-def _check_size(shape: Sequence[int], what: str) -> None:
-    for count, noun in ((shape[0], "sample"), (shape[1], "feature")):
-        if count == 0:
-            raise ValueError(f"{what} has 0 {noun}(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
+from separatrix.ball import smallest_ball
+from separatrix.rows import Floats, Rows
 
 
 def encode_labels(y: Any, n: int | None = None) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -195,9 +45,17 @@ def encode_labels(y: Any, n: int | None = None) -> tuple[NDArray[Any], NDArray[n
             )
     if labels.dtype.kind == "O":
         for row, label in enumerate(labels):
-            if label is None or label != label:
+            if label is None or _is_missing(label):
                 raise ValueError(f"y contains a missing label ({label!r}) in row {row}; every row needs a label")
     return _two_labels(labels) or _many_labels(labels)
+
+
+def _is_missing(label: Any) -> bool:
+    """NaN is not itself, and pandas.NA does not say whether it is."""
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True
 
 
 def _two_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]] | None:
@@ -224,10 +82,11 @@ def _many_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]
     if labels.dtype.kind in "iu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < 4 * len(labels) and high < 2**62 and low > -(2**62):  # count instead of sorting
-            seen = np.bincount((labels - labels.dtype.type(low)).astype(np.intp), minlength=high - low + 1) > 0
+            places = labels.astype(np.int64) - low
+            seen = np.bincount(places, minlength=high - low + 1) > 0
             code = np.cumsum(seen, dtype=np.int32) - np.int32(1)
             classes = (np.flatnonzero(seen) + low).astype(labels.dtype)
-            return classes, code[(labels - labels.dtype.type(low)).astype(np.intp)]
+            return classes, code[places]
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
@@ -236,24 +95,23 @@ def _many_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]
     return classes, codes.astype(np.int32)
 
 
-def check_weights(sample_weight: Any, n: int) -> Floats | None:
-    """Return the weights as float64, None when there are none."""
+def check_weights(sample_weight: Any, n: int, *, what: str = "sample_weight") -> Floats | None:
+    """Return the weights as float64, None when there are none; one number is the weight of every row."""
     if sample_weight is None:
         return None
     try:
-        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold numbers, one for each row") from None
-    if weights.ndim == 0:
-        weights = np.full(n, float(weights))
+        raise ValueError(f"{what} must hold numbers, one for each row") from None
+    weights = np.full(n, float(weights)) if weights.ndim == 0 else np.ascontiguousarray(weights)
     if weights.shape != (n,):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: one weight for each row")
+        raise ValueError(f"{what}.shape == {weights.shape}, expected {(n,)}: one weight for each row")
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"sample_weight holds {weights[row]} in row {row}: weights must be finite and not negative")
+        raise ValueError(f"{what} gives {weights[row]} to row {row}: weights must be finite and not negative")
     if not weights.any():
-        raise ValueError("sample_weight is zero everywhere: at least one example must count")
+        raise ValueError(f"{what} is zero everywhere: at least one example must count")
     return weights
 
 
@@ -268,8 +126,9 @@ class Problem:
         One label for each example, of any kind that can be sorted.
     sample_weight : sequence of float, optional
         How often each example counts; 0 leaves it out.
-    bias : float or None, default=1.0
-        The constant K that stands as one more coordinate of every example; None or 0 for a plane through the origin.
+    bias : float, "ball" or None, default=1.0
+        The constant K that stands as one more coordinate of every example; "ball" is the radius of the smallest ball
+        that holds the examples, None or 0 a plane through the origin.
     classes : array, optional
         All labels there are, sorted, when y may not show them all.
     check_finite : bool, default=True
@@ -290,7 +149,7 @@ class Problem:
         y: Any,
         *,
         sample_weight: Any = None,
-        bias: float | None = 1.0,
+        bias: float | str | None = 1.0,
         classes: NDArray[Any] | None = None,
         check_finite: bool = True,
     ) -> None:
@@ -301,11 +160,11 @@ class Problem:
             self.codes = np.searchsorted(classes, self.classes).astype(np.int32)[self.codes]
             self.classes = classes
         self.weights = check_weights(sample_weight, self.n)
-        self.bias = check_bias(bias)
         self.exact = False
-        self.finite = check_finite
-        if check_finite:
+        self.finite = check_finite or bias == "ball"
+        if self.finite:
             self.rows.check_finite()
+        self.bias = self._radius() if bias == "ball" else check_bias(bias)
 
     @classmethod
     def from_exact(cls, X: Sequence[Sequence[Any]], y: Any, *, bias: Any = 1) -> Problem:
@@ -314,19 +173,29 @@ class Problem:
         A float stands for the decimal number that it prints as: 0.1 is one tenth.
         """
         problem = cls.__new__(cls)
-        table = np.array([[as_exact(value) for value in row] for row in X], dtype=object)
-        if table.ndim != 2 or 0 in table.shape:
-            raise ValueError(f"X must be a table with at least one row and one column; found shape {table.shape}")
-        problem.rows = Rows(table)
+        if len({len(row) for row in X}) > 1:
+            raise ValueError("X cannot be read as a table of numbers: its rows differ in length")
+        table = np.empty((len(X), len(X[0]) if len(X) else 0), dtype=object)
+        for place in np.ndindex(table.shape):
+            table[place] = as_exact(X[place[0]][place[1]])
+        problem.rows = Rows(np.array([[_nearest(value) for value in row] for row in table]).reshape(table.shape))
         problem.n, problem.d = problem.rows.shape
         problem.rows.values = table
-        problem.rows.names = column_names(X)
         problem.classes, problem.codes = encode_labels(y, problem.n)
         problem.weights = None
         problem.bias = as_exact(check_bias(bias))
         problem.exact = True
         problem.finite = True
         return problem
+
+    @property
+    def names(self) -> list[str] | None:
+        """The columns' names, None where X had none."""
+        return self.rows.names
+
+    def _radius(self) -> float:
+        ball = smallest_ball(self.rows, self.weights)
+        return ball.upper if ball.lower > 0 else 1.0  # examples that are all alike have no radius
 
     def signs(self, positive: int = 1) -> NDArray[np.int32]:
         """Return +1 for the class of this code and -1 for all others."""
@@ -341,9 +210,16 @@ def check_bias(bias: Any) -> Any:
     """Return the bias constant K, 0 for none."""
     if bias is None:
         return 0.0
-    if isinstance(bias, str) or not (0 <= bias < float("inf")):
-        raise ValueError(f"the bias constant must be zero or a positive finite number; found {bias!r}")
+    if isinstance(bias, str) or not (0 <= bias < 1e150):  # its square must be finite too
+        raise ValueError(f"the bias constant must be 'ball', zero or a positive number below 1e150; found {bias!r}")
     return bias
+
+
+def _nearest(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # exact numbers have no largest; the order of a run needs no more than this
+        return np.inf if value > 0 else -np.inf
 
 
 def as_exact(value: Any) -> Any:
@@ -356,7 +232,7 @@ def as_exact(value: Any) -> Any:
     >>> as_exact(2.0)
     2
     """
-    if isinstance(value, int | np.integer):
+    if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     if isinstance(value, float | np.floating) and not np.isfinite(value):
         raise ValueError(f"NaN and infinity have no exact value; found {value!r}")

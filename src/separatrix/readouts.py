@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.problem import Floats, Problem, Rows, _is_sparse
+from separatrix.problem import Problem
+from separatrix.rows import Floats, Rows, is_sparse
 from separatrix.rules import Number
 from separatrix.solution import Array, State
 
@@ -23,7 +24,7 @@ _BLOCK = 1 << 22  # activations held at once while votes are counted
 
 def check_readout(readout: Any) -> str:
     """Return the readout's name, or refuse it."""
-    if readout not in READOUTS:
+    if not isinstance(readout, str) or readout not in READOUTS:
         raise ValueError(f"readout must be one of {', '.join(READOUTS)}; found {readout!r}")
     return str(readout)
 
@@ -69,7 +70,7 @@ class Ballot:
             return
         rows, signed, times = (np.concatenate(parts) for parts in zip(*taken, strict=True))
         unique, place = np.unique(rows, return_inverse=True)
-        kept = problem.rows.values[unique]
+        kept = problem.rows.values[unique].astype(np.float64)
         offset = 0 if self._rows is None else self._rows.shape[0]
         self._rows = kept if self._rows is None else _stack(self._rows, kept)
         self._index = np.concatenate([self._index, place + offset])
@@ -111,15 +112,14 @@ class Ballot:
 
     def _products(self, rows: Rows, part: slice) -> Floats:
         """Return the products of these rows with every mistaken row."""
-        if _is_sparse(rows.values) or _is_sparse(self._rows):
-            product = rows.values[part] @ self._rows.T
-            return np.asarray(product.toarray() if _is_sparse(product) else product, dtype=np.float64)
-        kept = np.ascontiguousarray(self._rows, dtype=np.float64)
-        return np.asarray(_core.decide(_core.dense(rows.values[part]), kept, np.zeros(len(kept)), 1))
+        if is_sparse(rows.values) or is_sparse(self._rows):
+            product = rows.values[part].astype(np.float64) @ self._rows.T
+            return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)
+        return np.asarray(_core.decide(_core.dense(rows.values[part]), self._rows, np.zeros(len(self._rows)), 1))
 
 
 def _stack(above: Any, below: Any) -> Any:
-    if _is_sparse(above) or _is_sparse(below):
+    if is_sparse(above) or is_sparse(below):
         from scipy.sparse import csr_array, vstack
 
         return vstack([csr_array(above), csr_array(below)], format="csr")

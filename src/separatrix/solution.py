@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rules import Number
+from separatrix.stops import Ending
 
 Array = NDArray[Any]
 
@@ -48,7 +49,8 @@ class State:
 
     ``clock`` counts the examples presented so far (by weight). ``drift`` keeps the average in lazy form:
     the averaged weights are ``weights - drift / age``. ``votes`` holds, for each update, the row, ``tau * y`` and the
-    age at which it happened.
+    age at which it happened. ``epochs`` and ``position`` say where in the run it stands; ``ended`` is what a stop rule
+    said of it, and such a state is left alone. With ``new_data`` the next run is on other examples than the last.
     """
 
     positive: int
@@ -62,6 +64,8 @@ class State:
     epochs: int = 0
     position: int = 0
     clock: Number = 0
+    ended: Ending | None = None
+    new_data: bool = False
     alphas: dict[int, Number] = field(default_factory=dict)
 
     bias = _real(BIAS)
@@ -97,6 +101,12 @@ class State:
             state.pocket_bias = bias
             state.pocket_loss = float("inf")
         return state
+
+    def rejoin(self, clock: Number, epochs: int) -> None:
+        """Set the clock forward to where other questions are, without growing older."""
+        wait = clock - self.clock
+        self.clock, self.birth, self.run_start = clock, self.birth + wait, self.run_start + wait
+        self.epochs = epochs
 
     def mirrored(self) -> State:
         """Return the state of the opposite question: what is positive here is negative there."""

@@ -33,7 +33,7 @@ from separatrix.stops import (
     NoMistakes,
     Stop,
     held_out_fraction,
-    loss_asked,
+    losses_asked,
     time_limit,
 )
 
@@ -99,11 +99,12 @@ def solve(
     """
     if len(problem.classes) != 2:
         raise ValueError(
-            f"solve needs examples of two classes; found {len(problem.classes)}: {problem.classes.tolist()}"
+            f"examples of two classes are needed; found {len(problem.classes)}: {problem.classes.tolist()}"
         )
-    states = [start if isinstance(start, State) else new_state(problem, 1, start, readout=readout, seed=seed)]
+    state = start if isinstance(start, State) else new_state(problem, 1, start, readout=readout, seed=seed)
+    state.ended = None
     return solve_targets(
-        problem, rule, states, engine=engine, stop=stop, readout=readout, boundary=boundary, order=order,
+        problem, rule, [state], engine=engine, stop=stop, readout=readout, boundary=boundary, order=order,
         batch_size=batch_size, seed=seed, n_jobs=n_jobs, observers=observers,
     )[0]  # fmt: skip
 
@@ -188,10 +189,14 @@ def solve_targets(
     machine: Engine = _engine(engine)(
         problem, rule, boundary=boundary, batch_size=fold, n_jobs=n_jobs, on_step=on_step if step_observers else None
     )
+    clock, epochs = max(state.clock for state in states), max(state.epochs for state in states)
     for state in states:
-        _weigh_pocket(state, machine, orders)
-    run = _Run(problem, machine, orders, stop, readout, observers)
-    questions = [_Question(state, stop.begin(), updates_before=state.updates) for state in states]
+        if state.position == 0:
+            state.rejoin(clock, epochs)
+        if state.new_data:
+            _weigh_pocket(state, machine, orders)
+    run = _Run(problem, machine, orders, stop, readout, fold, observers)
+    questions = [_Question(state, stop.begin(), updates_before=state.updates, ending=state.ended) for state in states]
     run.go(questions)
     return [_solution(question, readout) for question in questions]
 
@@ -225,15 +230,12 @@ def _check_first_update(state: State, rule: Any, boundary: str) -> None:
 
 
 def _weigh_pocket(state: State, machine: Engine, orders: Orders) -> None:
-    """What a state carries in its pocket from an earlier run is judged by the examples of this one."""
+    """What a state carries in its pocket from other examples is judged by these; a run among the old counts no more."""
+    state.new_data = False
     if state.pocket is None or state.pocket_loss == math.inf:
         return
     loss = machine.tally(state, state.pocket, state.pocket_bias, orders.epoch(state.epochs)).zero_one
-    if loss != state.pocket_loss:  # other examples: a run among the old ones counts no more
-        state.pocket_loss = loss
-        state.pocket_run = 0 * loss
-        state.run_start = state.clock
-        state.pocket_checked = 0
+    state.pocket_loss, state.pocket_run, state.run_start, state.pocket_checked = loss, 0 * loss, state.clock, 0
 
 
 class _Run:
@@ -246,6 +248,7 @@ class _Run:
         orders: Orders,
         stop: Stop,
         readout: str,
+        fold: int,
         observers: Sequence[Any],
     ) -> None:
         self._problem = problem
@@ -254,49 +257,64 @@ class _Run:
         self._stop = stop
         self._limit = time_limit(stop)
         self._readout = readout
+        self._fold = fold
         self._observers = observers
         self._began = time.perf_counter()
 
     def go(self, questions: list[_Question]) -> None:
         """Run every question to its end."""
         self._tell("on_begin", questions=len(questions), pool=self._orders.pool, stop=self._stop)
-        with _interrupts() as pressed:
-            while active := [question for question in questions if question.ending is None]:
-                order = self._orders.epoch(active[0].state.epochs)
-                self._tell("on_epoch_begin")
-                if not self._epoch(active, order, pressed):
-                    break
-                self._judge(questions, active, order)
-        self._tell("on_end")
+        try:
+            with _interrupts() as pressed:
+                while active := [question for question in questions if question.ending is None]:
+                    order = self._orders.epoch(active[0].state.epochs)
+                    self._tell("on_epoch_begin")
+                    if self._epoch(active, order, pressed):
+                        self._judge(questions, active, order)
+                    if pressed[0]:
+                        for question in active:
+                            self._interrupt(question)
+                for question in questions:
+                    question.interrupted = pressed[0]
+        finally:
+            self._tell("on_end")
 
     def _epoch(self, active: list[_Question], order: Order | None, pressed: list[bool]) -> bool:
-        """Run what is left of the epoch; False when Ctrl-C or the time limit ended it."""
+        """Run what is left of the epoch; False when Ctrl-C or the time limit cut it short.
+
+        No result depends on the size of the chunks, which follows the clock: some tens of milliseconds each.
+        """
         states = [question.state for question in active]
-        begin = states[0].position if states[0].position < self._orders.pool else 0
-        for state in states:
-            if begin == 0:
+        pool, fold = self._orders.pool, self._fold
+        begin = states[0].position if states[0].position < pool else 0
+        if begin == 0:
+            for state in states:
                 state.mistakes = 0
-        while begin < self._orders.pool:
-            end = min(begin + self._machine.chunk(len(states)), self._orders.pool)
+        chunk = self._machine.chunk(len(states))
+        while begin < pool:
+            end = min(begin + max(chunk // fold, 1) * fold, pool)
+            before = self._seconds()
             self._machine.advance(states, order, begin, end)
             for state in states:
                 state.position = end
-            self._tell("on_advance", epoch=active[0].number + 1, done=end, pool=self._orders.pool)
-            begin = end
-            late = self._limit is not None and self._seconds() >= self._limit.seconds
-            if pressed[0] or (late and end < self._orders.pool):
+            self._tell("on_advance", epoch=active[0].number + 1, done=end, pool=pool)
+            begin, now = end, self._seconds()
+            chunk = chunk * 2 if now - before < 0.02 else max(1, chunk // 4) if now - before > 0.1 else chunk
+            if end < pool and (pressed[0] or (self._limit is not None and now >= self._limit.seconds)):
                 for question in active:
-                    self._cut_short(question, pressed[0])
+                    self._cut_short(question)
                 return False
         return True
 
-    def _cut_short(self, question: _Question, pressed: bool) -> None:
-        number, mistakes = question.number + 1, question.state.mistakes
-        if pressed:
-            question.ending = Ending(f"interrupted in epoch {number}; the model is the best so far", False)
-            question.interrupted = True
-        elif self._limit is not None:
-            question.ending = self._limit.ending(number, mistakes)
+    def _interrupt(self, question: _Question) -> None:
+        if question.ending is None:
+            where = f"in epoch {question.number + 1}" if question.state.position else f"after epoch {question.number}"
+            question.ending = Ending(f"interrupted {where}; the model is the best so far", False)
+
+    def _cut_short(self, question: _Question) -> None:
+        """End a question that the time limit (or Ctrl-C, which is said later) stops in the middle of an epoch."""
+        if self._limit is not None and self._seconds() >= self._limit.seconds:
+            question.ending = self._limit.ending(question.number + 1, question.state.mistakes)
 
     def _judge(self, questions: list[_Question], active: list[_Question], order: Order | None) -> None:
         """Close the epoch: tell the observers about all questions together, ask the stop rules about each."""
@@ -308,7 +326,7 @@ class _Run:
             question.number += 1
             reports.append(self._report(question, order))
         for question, report in zip(active, reports, strict=True):
-            question.ending = question.judge(report)
+            question.ending = question.state.ended = question.judge(report)
         whole = _together(reports, [question.state for question in questions])
         if self._tell("on_epoch", epoch=whole):
             for question in active:
@@ -317,10 +335,11 @@ class _Run:
 
     def _report(self, question: _Question, order: Order | None) -> Epoch:
         state = question.state
-        asked = loss_asked(self._stop, question.number)
-        loss = held_out = None
-        if asked is not None:
-            loss = float(getattr(self._machine.tally(state, state.weights, state.bias, order), asked))
+        losses: dict[str, float] = {}
+        held_out = None
+        if asked := losses_asked(self._stop, question.number):
+            sums = self._machine.tally(state, state.weights, state.bias, order)
+            losses = {name: float(getattr(sums, name)) for name in asked}
         rows = self._orders.held_out
         if rows is not None:
             weights, bias = read(state, self._readout)
@@ -329,7 +348,7 @@ class _Run:
             held_out = float(wrong) / (len(rows) if counts is None else float(counts[rows].sum()))
         return Epoch(
             question.number, state.mistakes, state.updates - question.updates_before, _norm([state]),
-            self._seconds(), loss, held_out,
+            self._seconds(), losses, held_out,
         )  # fmt: skip
 
     def _seconds(self) -> float:
@@ -342,14 +361,17 @@ class _Run:
 
 
 def _norm(states: Sequence[State]) -> float:
-    return math.sqrt(sum(float(np.dot(state.weights, state.weights)) for state in states))
+    try:
+        return math.sqrt(sum(float(np.dot(state.weights, state.weights)) for state in states))
+    except OverflowError:  # exact numbers have no largest
+        return math.inf
 
 
 def _together(reports: Sequence[Epoch], states: Sequence[State]) -> Epoch:
     """Return one report for all questions: sums of the counts and losses, the norm of all weights."""
     if len(states) == 1:
         return reports[0]
-    losses = [report.loss for report in reports if report.loss is not None]
+    names = reports[0].losses
     held_out = [report.held_out for report in reports if report.held_out is not None]
     return Epoch(
         reports[0].number,
@@ -357,7 +379,7 @@ def _together(reports: Sequence[Epoch], states: Sequence[State]) -> Epoch:
         sum(report.updates for report in reports),
         _norm(states),
         reports[-1].seconds,
-        sum(losses) if losses else None,
+        {name: sum(report.losses[name] for report in reports) for name in names},
         sum(held_out) / len(held_out) if held_out else None,
     )
 
@@ -368,7 +390,8 @@ def _solution(question: _Question, readout: str) -> Solution:
     weights, bias = read(question.state, readout)
     status = Status(ending.text, ending.converged, question.interrupted)
     epochs = question.number + (1 if question.state.position else 0)
-    return Solution(weights, bias, status, epochs, question.state.updates, readout, question.state)
+    updates = question.state.updates - question.updates_before
+    return Solution(weights, bias, status, epochs, updates, readout, question.state)
 
 
 @contextmanager

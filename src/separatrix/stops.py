@@ -7,8 +7,8 @@ A stop rule holds no state. ``begin()`` gives a judge, which sees each finished 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from separatrix.losses import LOSSES
@@ -18,8 +18,9 @@ from separatrix.losses import LOSSES
 class Epoch:
     """What is known about one finished epoch.
 
-    ``number`` counts from 1 in this run; ``loss`` and ``held_out`` (the share of held-out examples misclassified)
-    are None where no one asked for them; ``seconds`` is the time since the run began.
+    ``number`` counts from 1 in this run; ``losses`` holds those that some rule asked for after this epoch, by name;
+    ``held_out`` (the share of held-out examples misclassified) is None without a held-out part; ``seconds`` is the
+    time since the run began.
     """
 
     number: int
@@ -27,8 +28,13 @@ class Epoch:
     updates: int
     norm: float
     seconds: float
-    loss: float | None = None
+    losses: Mapping[str, float] = field(default_factory=dict)
     held_out: float | None = None
+
+    @property
+    def loss(self) -> float | None:
+        """The loss that was asked for, None if none was."""
+        return next(iter(self.losses.values()), None)
 
 
 class Ending(NamedTuple):
@@ -43,7 +49,15 @@ Judge = Callable[[Epoch], "Ending | None"]
 
 def times(count: int, noun: str) -> str:
     """Return ``1 epoch`` or ``3 epochs``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: object) -> bool:
+    return _is_number(value) and value == int(value) and value >= 1  # type: ignore[call-overload, operator]
 
 
 class Stop:
@@ -102,7 +116,7 @@ class MaxEpochs(Stop):
     epochs: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.epochs, bool) or self.epochs != int(self.epochs) or self.epochs < 1:
+        if not _is_count(self.epochs):
             raise ValueError(f"the number of epochs must be a whole number of at least 1; found {self.epochs!r}")
 
     def begin(self) -> Judge:
@@ -124,7 +138,7 @@ class TimeLimit(Stop):
     seconds: float
 
     def __post_init__(self) -> None:
-        if not (self.seconds > 0 and math.isfinite(self.seconds)):
+        if not (_is_number(self.seconds) and self.seconds > 0 and math.isfinite(self.seconds)):
             raise ValueError(f"a time limit must be a positive number of seconds; found {self.seconds!r}")
 
     def begin(self) -> Judge:
@@ -138,18 +152,7 @@ class TimeLimit(Stop):
 
 
 @dataclass(frozen=True)
-class _OnLoss(Stop):
-    """What the rules on the loss share: which loss, and in which epochs it is computed."""
-
-    def _check(self, every: int, loss: str) -> None:
-        if every < 1:
-            raise ValueError(f"every must be at least 1 epoch; found {every!r}")
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {loss!r}")
-
-
-@dataclass(frozen=True)
-class LossAtMost(_OnLoss):
+class LossAtMost(Stop):
     """Stop when the loss over the training examples is at most ``value``; looked at every ``every`` epochs."""
 
     value: float
@@ -157,23 +160,24 @@ class LossAtMost(_OnLoss):
     loss: str = "zero_one"
 
     def __post_init__(self) -> None:
-        self._check(self.every, self.loss)
-        if not self.value >= 0:
+        _check_look(self.every, self.loss)
+        if not (_is_number(self.value) and self.value >= 0):
             raise ValueError(f"the loss to reach must be zero or positive; found {self.value!r}")
 
     def begin(self) -> Judge:
         """Return a judge."""
 
         def judge(epoch: Epoch) -> Ending | None:
-            if epoch.loss is None or epoch.loss > self.value:
+            loss = _look(self, epoch)
+            if loss is None or loss > self.value:
                 return None
-            return Ending(f"the loss is {epoch.loss:g}, at most {self.value:g}, after epoch {epoch.number}", True)
+            return Ending(f"the loss is {loss:g}, at most {self.value:g}, after epoch {epoch.number}", True)
 
         return judge
 
 
 @dataclass(frozen=True)
-class LossFlat(_OnLoss):
+class LossFlat(Stop):
     """Stop when the loss has changed by at most ``change`` for ``patience`` looks in a row."""
 
     change: float = 0.0
@@ -182,10 +186,10 @@ class LossFlat(_OnLoss):
     loss: str = "zero_one"
 
     def __post_init__(self) -> None:
-        self._check(self.every, self.loss)
-        if not self.change >= 0:
+        _check_look(self.every, self.loss)
+        if not (_is_number(self.change) and self.change >= 0):
             raise ValueError(f"the change must be zero or positive; found {self.change!r}")
-        if self.patience < 1:
+        if not _is_count(self.patience):
             raise ValueError(f"patience must be at least 1; found {self.patience!r}")
 
     def begin(self) -> Judge:
@@ -195,16 +199,29 @@ class LossFlat(_OnLoss):
 
         def judge(epoch: Epoch) -> Ending | None:
             nonlocal last, flat
-            if epoch.loss is None:
+            loss = _look(self, epoch)
+            if loss is None:
                 return None
-            flat = flat + 1 if last is not None and abs(epoch.loss - last) <= self.change else 0
-            last = epoch.loss
+            flat = flat + 1 if last is not None and abs(loss - last) <= self.change else 0
+            last = loss
             if flat < self.patience:
                 return None
             looks = f"{times(self.patience, 'look')} in a row, up to epoch {epoch.number}"
             return Ending(f"the loss changed by at most {self.change:g} for {looks} (it is {last:g})", True)
 
         return judge
+
+
+def _check_look(every: int, loss: str) -> None:
+    if not _is_count(every):
+        raise ValueError(f"every must be at least 1 epoch; found {every!r}")
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {loss!r}")
+
+
+def _look(rule: LossAtMost | LossFlat, epoch: Epoch) -> float | None:
+    """Return the rule's loss after the epoch, None in the epochs that it does not look at."""
+    return epoch.losses[rule.loss] if epoch.number % rule.every == 0 else None
 
 
 @dataclass(frozen=True)
@@ -215,9 +232,9 @@ class HeldOutFlat(Stop):
     patience: int = 5
 
     def __post_init__(self) -> None:
-        if not 0 < self.fraction < 1:
+        if not (_is_number(self.fraction) and 0 < self.fraction < 1):
             raise ValueError(f"the held-out fraction must lie between 0 and 1; found {self.fraction!r}")
-        if self.patience < 1:
+        if not _is_count(self.patience):
             raise ValueError(f"patience must be at least 1; found {self.patience!r}")
 
     def begin(self) -> Judge:
@@ -239,12 +256,10 @@ class HeldOutFlat(Stop):
         return judge
 
 
-def loss_asked(stop: Stop, epoch: int) -> str | None:
-    """Return the name of the loss that some rule wants to see after this epoch, or None."""
-    asked = {part.loss for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0}
-    if len(asked) > 1:
-        raise ValueError(f"the joined stop rules look at different losses ({', '.join(sorted(asked))}); use one")
-    return next(iter(asked), None)
+def losses_asked(stop: Stop, epoch: int) -> list[str]:
+    """Return the names of the losses that some rule wants to see after this epoch."""
+    looking = [part for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0]
+    return sorted({part.loss for part in looking})
 
 
 def held_out_fraction(stop: Stop) -> float:

@@ -16,10 +16,11 @@ import numpy as np
 from separatrix import tables
 from separatrix.engines import Step
 from separatrix.observers import StepRecorder
-from separatrix.problem import Problem, Rows, as_exact, column_names
+from separatrix.problem import Problem, as_exact
+from separatrix.rows import Rows, column_names, frame_columns, is_sparse
 from separatrix.rules import RULES, Number
 from separatrix.solution import Solution, Status
-from separatrix.solving import solve
+from separatrix.solving import new_state, solve
 from separatrix.stops import MaxEpochs, NoMistakes
 
 LABELS = ("+-", "01", "own")
@@ -168,15 +169,8 @@ class Trace(Sequence[Step]):
         return rows
 
     def _row(self, step: Step, weights: tuple[Number, ...], bias: Number) -> list[str]:
-        view = self.view
-        sign = step.y if view.flipped else 1
-        x = tuple(sign * value for value in step.x)
-        if view.augmented:
-            x = (sign * self._bias_constant, *x)
-        product = step.margin if view.flipped else step.activation
-        if view.threshold and not (view.augmented or view.flipped):
-            product = step.activation - bias  # h, which the neuron compares with theta
-        label = [] if view.flipped else [self._label(step.y)]
+        x, product = self._seen(step, bias)
+        label = [] if self.view.flipped else [str(self._label(step.y))]
         return [
             str(step.epoch),
             str(step.index + 1),
@@ -188,11 +182,26 @@ class Trace(Sequence[Step]):
             *self._state(step.weights, step.bias),
         ]
 
+    def _seen(self, step: Step, bias: Number) -> tuple[tuple[Number, ...], Number]:
+        """Return the pattern and the product as this view has them; the bias is the one before the step."""
+        view = self.view
+        sign = step.y if view.flipped else 1
+        x = tuple(sign * value for value in step.x)
+        if view.augmented:
+            x = (sign * self._bias_constant, *x)
+        if view.flipped:
+            return x, step.margin
+        if view.threshold and not view.augmented:
+            return x, step.activation - bias  # h, which the neuron compares with theta
+        return x, step.activation
+
+    def _values(self, weights: tuple[Number, ...], bias: Number) -> tuple[Number, ...]:
+        """Return weights and bias as the numbers that this view writes."""
+        return (bias, *weights) if self.view.augmented else (*weights, -bias if self.view.threshold else bias)
+
     def _state(self, weights: tuple[Number, ...], bias: Number) -> list[str]:
-        if self.view.augmented:  # the coordinate's own weight: the bias is K times it
-            own = bias if self._bias_constant in (0, 1) else Fraction(1) * bias / self._bias_constant
-            return [self._vector((_plain(own), *weights))]
-        return [self._vector(weights), self._number(-bias if self.view.threshold else bias)]
+        values = self._values(weights, bias)
+        return [self._vector(values)] if self.view.augmented else [self._vector(values[:-1]), self._number(values[-1])]
 
     def final(self) -> str:
         """Return what the readout gives at the end, in this view: ``weight (0, 2, -1)``."""
@@ -200,10 +209,10 @@ class Trace(Sequence[Step]):
         names = [name.removeprefix("new ") for name in self.header()[-len(values) :]]
         return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
 
-    def _label(self, y: int) -> str:
+    def _label(self, y: int) -> Any:
         if self.view.labels == "own":
-            return str(self.classes[1 if y > 0 else 0])
-        return str(y) if self.view.labels == "+-" else str(int(y > 0))
+            return self.classes[1 if y > 0 else 0]
+        return y if self.view.labels == "+-" else int(y > 0)
 
     def _number(self, value: Number) -> str:
         return number(value, decimals=self.view.decimals)
@@ -228,34 +237,43 @@ class Trace(Sequence[Step]):
         return self.to_html()
 
     def to_csv(self) -> str:
-        """Return the table as comma-separated values, each coordinate in a column of its own."""
+        """Return the table as comma-separated values in this view, each coordinate in a column of its own."""
         head, rows = self._flat()
-        return tables.csv_text(head, [[self._number(cell) for cell in row] for row in rows])
+        return tables.csv_text(
+            head, [[cell if isinstance(cell, str) else self._number(cell) for cell in row] for row in rows]
+        )
 
     def to_pandas(self) -> Any:
-        """Return the steps as a pandas DataFrame, each coordinate in a column of its own."""
+        """Return the steps as a pandas DataFrame in this view, each coordinate in a column of its own."""
         import pandas as pd
 
         head, rows = self._flat()
         return pd.DataFrame(rows, columns=head)
 
     def _flat(self) -> tuple[list[str], list[list[Any]]]:
-        d = len(self.start[0])
-        names = [f"x{j + 1}" for j in range(d)]
-        head = [
-            "epoch",
-            "example",
-            *names,
-            "y",
-            "activation",
-            "margin",
-            "mistake",
-            *(f"w{j + 1}" for j in range(d)),
-            "b",
-        ]
-        rows = [
-            [s.epoch, s.index + 1, *s.x, s.y, s.activation, s.margin, s.mistake, *s.weights, s.bias] for s in self.steps
-        ]
+        view, d = self.view, len(self.start[0])
+        places = range(0 if view.augmented else 1, d + 1)
+        bias = [] if view.augmented else ["theta" if view.threshold else "b"]
+        label, product = ("t" if view.labels == "01" else "y"), self.header()[-len(bias) - 3]
+        head = ["epoch", "example", *(f"x{j}" for j in places), label, product, "margin", "mistake"]
+        head += [*(f"w{j}" for j in places), *bias]
+        before = self.start[1]
+        rows = []
+        for step in self.steps:
+            x, shown = self._seen(step, before)
+            rows.append(
+                [
+                    step.epoch,
+                    step.index + 1,
+                    *x,
+                    self._label(step.y),
+                    shown,
+                    step.margin,
+                    step.mistake,
+                    *self._values(step.weights, step.bias),
+                ]  # fmt: skip
+            )
+            before = step.bias
         return head, rows
 
 
@@ -271,7 +289,7 @@ def trace(
     y: Any,
     *,
     rule: str = "perceptron",
-    start: tuple[Sequence[Any], Any] | None = None,
+    start: tuple[Sequence[Any], Any] | str | None = None,
     eta0: Any = 1,
     margin: Any = 1,
     boundary: str = "mistake",
@@ -293,8 +311,8 @@ def trace(
         Their labels, two distinct ones; the larger is the positive class.
     rule : {"perceptron", "margin_perceptron"}
         What to do with each pattern.
-    start : (weights, bias), optional
-        Where to start; zeros by default.
+    start : (weights, bias), "zeros" or "uniform", default="zeros"
+        Where to start; "uniform" draws from [-1, 1] (Lecture 004).
     eta0 : number, default=1
         The learning rate.
     margin : number, default=1
@@ -311,8 +329,8 @@ def trace(
         What ``trace.weights`` and ``trace.bias`` are at the end.
     exact : bool, default=True
         Compute with integers and fractions; else with floats.
-    random_state : int, optional
-        Where shuffled orders come from.
+    random_state : int, default=None
+        Where shuffled orders and a uniform start come from; None is 0, so that a table can be printed again.
     **view
         How tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals`` (see :class:`View`).
 
@@ -341,7 +359,9 @@ def trace(
     if rule == "margin_perceptron":
         options["margin"] = as_exact(margin) if exact else float(margin)
     recorder = StepRecorder()
-    first = ("zeros", None) if start is None else (start, start)
+    seed = 0 if random_state is None else int(random_state)
+    state = new_state(problem, 1, "zeros" if start is None else start, readout=readout, seed=seed)
+    began = tuple(_plain(value) for value in state.weights.tolist()), _plain(state.bias)
     solution = solve(
         problem,
         RULES[rule](**options),
@@ -350,24 +370,28 @@ def trace(
         readout=readout,
         boundary=boundary,
         order=order,
-        start=first[0],
-        seed=0 if random_state is None else int(random_state),
+        start=state,
+        seed=seed,
         observers=[recorder],
     )
-    convert = as_exact if exact else float
-    weights, start_bias = ([0] * problem.d, 0) if start is None else start
-    began = tuple(convert(value) for value in weights), convert(start_bias)
-    constant = _plain(problem.bias) if exact else float(problem.bias)
-    return Trace(recorder.steps, began, solution, problem.classes.tolist(), constant, chosen_view)
+    if solution.status.interrupted:
+        raise KeyboardInterrupt
+    return Trace(recorder.steps, began, solution, problem.classes.tolist(), _plain(problem.bias), chosen_view)
 
 
 def _table(X: Any) -> Any:
     """Return X as rows of numbers that still are what they were: frames and sparse matrices opened, the rest as is."""
-    if column_names(X) is not None or hasattr(X, "tocsr"):
-        rows = Rows(X)
-        values = rows.values
-        return (values.toarray() if hasattr(values, "tocsr") else values).tolist()
-    table = list(X)
-    if any(isinstance(row, str | bytes) or not hasattr(row, "__len__") for row in table):
-        Rows(X)  # says what is wrong with it
-    return table
+    if column_names(X) is not None:
+        return list(
+            zip(*(column.tolist() if column.dtype == object else column for column in frame_columns(X)), strict=True)
+        )
+    if is_sparse(X):
+        return Rows(X).values.toarray()
+    if not isinstance(X, list | tuple) or any(not isinstance(row, list | tuple) for row in X):
+        values = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
+        if values.ndim != 2 or 0 in values.shape:
+            Rows(values.astype(float) if values.dtype == object and values.ndim != 2 and values.size == 0 else values)
+        return values
+    if not X or not X[0]:
+        Rows(np.empty((len(X), 0)))
+    return X

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -10,10 +11,22 @@ def main() -> None:
     from separatrix.cli.app import app
 
     try:
-        app()
-    except (ValueError, TypeError) as problem:
+        try:
+            app(standalone_mode=True)
+        finally:
+            sys.stdout.flush()
+    except (ValueError, TypeError, OverflowError) as problem:
         print(f"separatrix: {problem}", file=sys.stderr)
         raise SystemExit(2) from None
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # whoever read the output has seen enough
+        _give_up_output()
+        raise SystemExit(0) from None
+    except OSError as problem:
+        _give_up_output()
+        print(f"separatrix: the output cannot be written: {problem.strerror}", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+def _give_up_output() -> None:
+    """Let nothing be flushed to a standard output that takes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,6 +11,8 @@ import typer
 
 from separatrix import __version__
 from separatrix.cli.writing import show_demo, show_trace, write_whole
+from separatrix.problem import as_exact
+from separatrix.stops import times
 
 app = typer.Typer(
     name="separatrix",
@@ -30,6 +32,9 @@ class Format(str, enum.Enum):
     latex = "latex"
     html = "html"
     csv = "csv"
+
+
+_ENDINGS = {".md": Format.markdown, ".tex": Format.latex, ".html": Format.html, ".csv": Format.csv}
 
 
 def _version(asked: bool) -> None:
@@ -75,7 +80,9 @@ def trace(
     labels: Annotated[str | None, typer.Option(help="Write labels as '+-', '01' or 'own'.")] = None,
     threshold: Annotated[bool | None, typer.Option(help="Write theta = -b instead of b.")] = None,
     decimals: Annotated[bool | None, typer.Option(help="Write 0.5 instead of 1/2.")] = None,
-    format: Annotated[Format, typer.Option("--format", help="How to print the table.")] = Format.table,
+    format: Annotated[
+        Format | None, typer.Option("--format", help="How to print the table; by default as --output's ending says.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Print every step of a perceptron run as a table, with exact numbers.
@@ -95,8 +102,10 @@ def trace(
     }  # fmt: skip
     chosen = {name: value for name, value in given.items() if value is not None}
     if start is not None:
-        *weights, bias = start.split(",")
+        *weights, bias = [_exact("--start", cell) for cell in start.split(",")]
         chosen["start"] = (weights, bias)
+    if eta0 is not None:
+        chosen["eta0"] = _exact("--eta0", eta0)
     if data.lower() in datasets.names() and not Path(data).exists():
         if target is not None:
             raise ValueError(f"{data} is a built-in example and has its own labels; --target is for CSV files")
@@ -109,9 +118,9 @@ def trace(
         chosen = {"labels": "own", **chosen}
     run = run_trace(
         X, y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter, readout=readout,
-        margin=margin, **chosen,
+        margin=_exact("--margin", margin), **chosen,
     )  # fmt: skip
-    if format is Format.table and output is None:
+    if output is None and format in (None, Format.table):
         show_trace(run)
         return
     text = {
@@ -120,12 +129,19 @@ def trace(
         Format.latex: run.to_latex,
         Format.html: run.to_html,
         Format.csv: run.to_csv,
-    }[format]().rstrip("\n")
+    }[format or _ENDINGS.get(output.suffix.lower() if output else "", Format.markdown)]().rstrip("\n")
     if output is None:
         typer.echo(text)
     else:
         write_whole(output, text + "\n")
-        typer.echo(f"{len(run)} steps written to {output}", err=True)
+        typer.echo(f"{times(len(run), 'step')} written to {output}", err=True)
+
+
+def _exact(option: str, text: str) -> Any:
+    try:
+        return as_exact(text.strip())
+    except ValueError:
+        raise ValueError(f"{option} must be a number such as 1, 0.5 or 1/2; found {text!r}") from None
 
 
 def _read(data: str, target: str | None) -> tuple[Any, Any]:

@@ -12,6 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from separatrix.stops import times
+
 if TYPE_CHECKING:
     from separatrix.tracing import Trace
 
@@ -33,7 +35,7 @@ def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
         if gap:
             table.add_row(*["..."] * len(run.header()), end_section=True)
     console.print(table)
-    console.print(f"{run.status}; {run.n_updates} updates in {run.n_epochs} epochs.")
+    console.print(f"{run.status}; {times(run.n_updates, 'update')} in {times(run.n_epochs, 'epoch')}.")
     console.print(f"Final {run.final()}.")
 
 
@@ -86,5 +88,5 @@ def _umask() -> int:
 
 def _console() -> Console:
     """A console that keeps wide tables whole where the output is not a terminal."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=200)
+    console = Console(highlight=False, markup=False, emoji=False)
+    return console if console.is_terminal else Console(highlight=False, markup=False, emoji=False, width=200)

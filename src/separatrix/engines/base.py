@@ -22,7 +22,7 @@ BOUNDARIES: dict[str, tuple[bool, bool]] = {
 
 def ties(boundary: Any) -> tuple[bool, bool]:
     """Return whether a tie is a mistake for a negative and for a positive example."""
-    if boundary not in BOUNDARIES:
+    if not isinstance(boundary, str) or boundary not in BOUNDARIES:
         raise ValueError(f"boundary must be one of {', '.join(BOUNDARIES)}; found {boundary!r}")
     return BOUNDARIES[boundary]
 
@@ -64,7 +64,7 @@ class Engine(Protocol):
     ) -> None: ...
 
     def chunk(self, n_states: int) -> int:
-        """Return how many examples to run between two looks at the clock and at Ctrl-C."""
+        """Return how many examples to run before the first look at the clock and at Ctrl-C."""
         ...
 
     def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:

@@ -14,7 +14,7 @@ from separatrix.problem import Problem
 from separatrix.rules import Number
 from separatrix.solution import State
 
-_PRODUCTS_A_CHUNK = 1 << 26  # some tens of milliseconds: Ctrl-C never waits longer
+_PRODUCTS_A_CHUNK = 1 << 23  # a few milliseconds, to begin with
 
 
 class CompiledEngine:
@@ -30,6 +30,8 @@ class CompiledEngine:
         n_jobs: int = 1,
         on_step: Callable[[Step], None] | None = None,
     ) -> None:
+        if getattr(rule, "kernel", None) != "threshold":
+            raise ValueError(f"rule {rule.name!r} has no compiled form: use engine='reference'")
         if problem.exact:
             raise ValueError("exact numbers run in the reference engine only")
         if on_step is not None:
@@ -45,9 +47,8 @@ class CompiledEngine:
         self._per_row = max(1, values.nnz // problem.n if hasattr(values, "nnz") else matrix.shape[1])
 
     def chunk(self, n_states: int) -> int:
-        """Return how many examples take some tens of milliseconds, in whole folds."""
-        examples = max(1, _PRODUCTS_A_CHUNK // (self._per_row * max(1, n_states)))
-        return max(self._batch_size, examples // self._batch_size * self._batch_size)
+        """Return how many examples take a few milliseconds."""
+        return max(1, _PRODUCTS_A_CHUNK // (self._per_row * max(1, n_states)))
 
     def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
         """Learn from examples ``begin..end`` of the order."""
@@ -65,12 +66,7 @@ class CompiledEngine:
             self._batch_size,
             self._n_jobs,
         )
-        if bad >= 0:
-            problem.rows.refuse_row(bad)
-            raise ValueError(
-                f"the activation of row {bad} is not a finite number: values of X, weights or eta0 are so large that "
-                "sums overflow; scale the features first"
-            )
+        self._refuse(bad)
         for state in states:
             state.clock = clock
             if state.votes is not None:
@@ -85,9 +81,18 @@ class CompiledEngine:
         end = problem.n if rows is None else len(rows)
         examples = _core.Examples(problem.codes, problem.weights, rows)
         bad, loss, criterion = _core.tally(problem.rows.matrix, examples, 0, end, self._make(probe))
-        if bad >= 0:
-            problem.rows.refuse_row(bad)
+        self._refuse(bad)
         return Sums(loss, criterion)
+
+    def _refuse(self, bad: int) -> None:
+        """Say why the activation of this row was not finite; -1 means that all were."""
+        if bad < 0:
+            return
+        self._problem.rows.refuse_row(bad)
+        raise ValueError(
+            f"the activation of row {bad} is not a finite number: values of X, weights or eta0 are so large that sums "
+            "overflow; scale the features first"
+        )
 
     def _target(self, state: State) -> _core.Target:
         held = self._targets.get(id(state))

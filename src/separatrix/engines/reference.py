@@ -14,7 +14,8 @@ import numpy as np
 from separatrix.engines.base import Step, Sums, ties
 from separatrix.losses import PerceptronCriterion
 from separatrix.order import Order
-from separatrix.problem import Problem, _is_sparse
+from separatrix.problem import Problem
+from separatrix.rows import is_sparse
 from separatrix.rules import Number
 from separatrix.solution import State
 
@@ -41,12 +42,12 @@ class ReferenceEngine:
         self._on_step = on_step
         self._bias_square = problem.bias * problem.bias
         values = problem.rows.values
-        self._table: list[list[Number]] = (values.toarray() if _is_sparse(values) else values).tolist()
+        self._table: list[list[Number]] = (values.toarray() if is_sparse(values) else values).tolist()
         self._one: Number = 1 if problem.exact else 1.0
 
     def chunk(self, n_states: int) -> int:
-        """Return a small number of examples, in whole folds."""
-        return max(self._batch_size, 256 // self._batch_size * self._batch_size)
+        """Return a small number of examples."""
+        return 64
 
     def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
         """Learn from examples ``begin..end`` of the order."""
@@ -122,7 +123,7 @@ class ReferenceEngine:
     def _folds(self, state: State, rows: Sequence[int], order: Order | None) -> Iterator[Step]:
         """Ask the rule for a whole fold with the weights held still, then move them by the weighted mean."""
         for begin in range(0, len(rows), self._batch_size):
-            fold = rows[begin : begin + self._batch_size]
+            fold = [i for i in rows[begin : begin + self._batch_size] if self._weight(i) > 0]
             total = sum((self._weight(i) for i in fold), start=0 * self._one)
             answers = []
             step = [0 * self._one] * self._problem.d

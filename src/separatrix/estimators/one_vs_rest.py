@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.solution import Status
+from separatrix.solution import Solution, Status
 
 
 class Mirrored(Protocol):
@@ -55,23 +54,15 @@ def carry_over(kept: list[Kept], old: NDArray[Any], new: NDArray[Any], fresh: Ca
     return items
 
 
-def joint_status(statuses: list[Status], classes: NDArray[Any]) -> Status:
+def joint_status(solutions: list[Solution], classes: NDArray[Any]) -> Status:
     """Return one status for all questions: the question's own, or a sentence that counts them."""
-    if len(statuses) == 1:
-        return statuses[0]
-    unfinished = [(label, status) for label, status in zip(classes, statuses, strict=True) if not status.converged]
-    interrupted = any(status.interrupted for status in statuses)
+    if len(solutions) == 1:
+        return solutions[0].status
+    interrupted = any(solution.status.interrupted for solution in solutions)
+    unfinished = [place for place, solution in enumerate(solutions) if not solution.status.converged]
     if not unfinished:
-        return Status(f"all {len(statuses)} classes ended: the last with {_latest(statuses)}", True)
-    label, status = unfinished[0]
-    text = (
-        f"{len(unfinished)} of {len(statuses)} classes did not converge; class {np.asarray(label).item()!r}: {status}"
-    )
-    return Status(text, False, interrupted)
-
-
-def _latest(statuses: list[Status]) -> str:
-    def epoch(status: Status) -> int:
-        return max((int(word) for word in status.text.replace(",", "").split() if word.isdigit()), default=0)
-
-    return max(statuses, key=epoch).text
+        last = max(solutions, key=lambda solution: solution.n_epochs)
+        return Status(f"all {len(solutions)} classes ended: the last with {last.status}", True, interrupted)
+    label = classes[unfinished[0] : unfinished[0] + 1].tolist()[0]
+    how_many = f"{len(unfinished)} of {len(solutions)} classes did not converge"
+    return Status(f"{how_many}; class {label!r}: {solutions[unfinished[0]].status}", False, interrupted)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,17 +18,18 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix import _core
-from separatrix.ball import smallest_ball
 from separatrix.engines import ties
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
 from separatrix.observers import History, Progress, SklearnCallbacks
-from separatrix.problem import Floats, Problem, Rows
+from separatrix.problem import Problem, check_weights, encode_labels
 from separatrix.readouts import Ballot, check_readout, read
+from separatrix.rows import Floats, Rows, is_sparse
 from separatrix.rules import MarginPerceptron
 from separatrix.rules import Perceptron as PerceptronRule
 from separatrix.solution import Solution, State, Status
 from separatrix.solving import new_state, solve_targets
-from separatrix.stops import MaxEpochs, NoMistakes, Stop
+from separatrix.spread import Spread
+from separatrix.stops import MaxEpochs, NoMistakes, Stop, times
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -39,9 +43,6 @@ except ImportError:
         return method
 
 
-_SCALE_BLOCKS, _SCALE_ROWS = 8, 32  # blocks of so many rows are looked at to learn each feature's scale
-
-
 class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron, in every form of the lectures.
 
@@ -51,7 +52,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     Parameters
     ----------
     eta0 : float, default=1.0
-        The learning rate. From a zero start it scales the weights and changes no decision.
+        The learning rate. From a zero start and without a margin it scales the weights and changes no decision.
     max_iter : int, default=1000
         The most epochs.
     readout : {"last", "averaged", "voted", "pocket"}, default="last"
@@ -67,7 +68,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         the radius of the smallest ball that holds the data.
     shuffle : bool, default=True
         Visit the examples in a new order each epoch. The order depends on what the examples hold and on
-        ``random_state``, not on how they are sorted.
+        ``random_state``, not on how they are sorted; copies of an example stay together, as a weight would have them.
     init : {"zeros", "uniform"} or (coef, intercept), default="zeros"
         Where to start; "uniform" draws from [-1, 1].
     margin : float, default=0.0
@@ -77,7 +78,9 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     class_weight : dict or "balanced", optional
         How often an example of each class counts.
     warm_start : bool, default=False
-        Go on from where the last ``fit`` stopped.
+        Go on from where the last ``fit`` stopped; after Ctrl-C or a time limit and on the same data, in the middle of
+        the epoch, to the bits that an uninterrupted run gives. When the classes, the number of features, the readout
+        or the kind of bias have changed, ``fit`` starts anew.
     n_jobs : int, optional
         Threads for several classes (-1: all processors). They never change a result.
     random_state : int, RandomState or None
@@ -94,9 +97,9 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     classes_ : array
         The labels, sorted.
     n_iter_ : int
-        Epochs run.
+        Epochs run in the last call.
     n_updates_ : int
-        Updates made, over all classes.
+        Updates made in the last call, over all classes.
     history_ : History
         Mistakes, loss, length of the weights and seconds, epoch by epoch.
     status_ : Status
@@ -125,6 +128,10 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     _states: list[State]
     _ballots: list[Ballot]
     _readout: str
+    _run_seed: int
+    _cut_short: bool
+    _bias_constant: float
+    _fingerprint: tuple[Any, ...] | None
 
     def __init__(
         self,
@@ -187,20 +194,29 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             This estimator.
         """
         stop = self._check_parameters()
-        problem = self._problem(X, y, sample_weight, reset=True)
-        counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
-        present = problem.classes[np.unique(counted)] if len(counted) < problem.n else problem.classes
-        if len(present) < 2:
-            raise ValueError(
-                f"Perceptron needs examples of at least two classes; found one class: {np.asarray(present)[0]!r}"
-            )
-        seed = self._seed()
-        go_on = self.warm_start and hasattr(self, "_states") and np.array_equal(self.classes_, problem.classes)
-        if not (go_on and self._states[0].weights.shape == (problem.d,) and self._readout == self.readout):
-            self._states = self._start(problem, seed)
-            self._ballots = self._fresh_ballots(problem)
-        self.classes_ = problem.classes
-        solutions = self._run(problem, stop, seed)
+        with _undone_on_error(self):
+            problem = self._problem(X, y, sample_weight)
+            counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
+            present = problem.classes[np.unique(counted)] if len(counted) < problem.n else problem.classes
+            if len(present) < 2:
+                found = present.tolist()[0]
+                raise ValueError(f"Perceptron needs examples of at least two classes; found one class: {found!r}")
+            self._spread = Spread(problem.d)
+            mark = _fingerprint(problem) if self.warm_start else None
+            if self._goes_on(problem):
+                states, ballots, seed = copy.deepcopy(self._states), copy.deepcopy(self._ballots), self._run_seed
+                same_data = mark is not None and mark == self._fingerprint
+                for state in states:
+                    if not (same_data and self._cut_short):
+                        state.ended, state.position = None, 0
+                    state.new_data = not same_data
+            else:
+                seed = self._seed()
+                states = self._start(problem, seed)
+                ballots = _ballots(states, problem)
+            self.classes_ = problem.classes
+            solutions = self._run(problem, states, ballots, stop, seed)
+            self._fingerprint = mark
         if self.readout == "last" and self.stop is None and not (self.status_.converged or self.status_.interrupted):
             warnings.warn(
                 f"{self.status_}. The last weights of such a run are arbitrary: readout='averaged' or 'pocket' fits "
@@ -212,6 +228,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             raise KeyboardInterrupt
         return self
 
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
         """Learn online: one epoch over these examples, from where the last call stopped.
 
@@ -232,77 +249,107 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             This estimator.
         """
         self._check_parameters()
-        if self.class_weight == "balanced":
+        if isinstance(self.class_weight, str):
             raise ValueError("class_weight='balanced' needs all examples at once; give partial_fit a dict of weights")
-        first = not hasattr(self, "_states")
-        known = np.empty(0) if first else self.classes_
-        problem = self._problem(X, y, sample_weight, reset=first, known=None if first else known, expected=classes)
-        seed = self._seed() if first else self._run_seed
-        if first:
-            self._states = self._start(problem, seed)
-            self._ballots = self._fresh_ballots(problem)
-        elif len(problem.classes) > len(known):
-            clock = self._states[0].clock
-            self._states = carry_over(
-                self._states, known, problem.classes,
-                lambda code: new_state(problem, code, "zeros", readout=self.readout, seed=seed, clock=clock),
-            )  # fmt: skip
-            if self._ballots:
-                zero = (np.zeros(problem.d), 0.0)
-                self._ballots = carry_over(
-                    self._ballots, known, problem.classes, lambda code: Ballot(zero, float(problem.bias))
+        with _undone_on_error(self):
+            first = not hasattr(self, "_states")
+            if not first and self._readout != self.readout:
+                raise ValueError(
+                    f"readout is now {self.readout!r}, but what was learned so far was kept for {self._readout!r}: "
+                    "set it back, or start anew with fit"
                 )
-        for state in self._states:
-            state.position = 0
-        self.classes_ = problem.classes
-        for solution in self._run(problem, MaxEpochs(1), seed):
-            if solution.status.interrupted:
-                raise KeyboardInterrupt
+            problem = self._problem(X, y, sample_weight, online=True, expected=classes)
+            if first:
+                seed = self._seed()
+                states = self._start(problem, seed)
+                ballots = _ballots(states, problem)
+                self._spread = Spread(problem.d)
+            else:
+                seed = self._run_seed
+                states, ballots = self._grown(problem, seed)
+            for state in states:
+                state.ended, state.position, state.new_data = None, 0, True
+            self.classes_ = problem.classes
+            solutions = self._run(problem, states, ballots, MaxEpochs(1), seed)
+            if not self.status_.interrupted:
+                mistakes = times(sum(solution.state.mistakes for solution in solutions), "mistake")
+                self.status_ = Status(f"learned online from {times(problem.n, 'example')} with {mistakes}", True)
+        if self.status_.interrupted:
+            raise KeyboardInterrupt
         return self
 
-    def _run(self, problem: Problem, stop: Stop, seed: int) -> list[Solution]:
+    def _goes_on(self, problem: Problem) -> bool:
+        """Whether a warm start can go on from the states there are."""
+        return (
+            self.warm_start
+            and hasattr(self, "_states")
+            and self._readout == self.readout
+            and self._states[0].weights.shape == (problem.d,)
+            and (self._bias_constant > 0) == (problem.bias > 0)
+            and np.array_equal(self.classes_, problem.classes)
+        )
+
+    def _grown(self, problem: Problem, seed: int) -> tuple[list[State], list[Ballot]]:
+        """Return copies of the states and ballots, with those of classes that have just appeared."""
+        states, ballots, known = copy.deepcopy(self._states), copy.deepcopy(self._ballots), self.classes_
+        if len(problem.classes) == len(known):
+            return states, ballots
+        start = self.init if isinstance(self.init, str) else "zeros"
+        clock = states[0].clock
+        new = {
+            code: new_state(problem, code, start, readout=self.readout, seed=seed, clock=clock)
+            for code in positives(len(problem.classes))
+        }
+        states = carry_over(states, known, problem.classes, new.__getitem__)
+        if ballots:
+            fresh = dict(zip(new, _ballots(list(new.values()), problem), strict=True))
+            ballots = carry_over(ballots, known, problem.classes, fresh.__getitem__)
+        return states, ballots
+
+    def _run(
+        self, problem: Problem, states: list[State], ballots: list[Ballot], stop: Stop, seed: int
+    ) -> list[Solution]:
         """Solve all questions and set the fitted attributes."""
-        self.history_ = History()
-        observers: list[Any] = [self.history_]
+        history = History()
+        observers: list[Any] = [history]
         if self.verbose:
             observers.append(Progress())
         context = None
         if getattr(self, "_skl_callbacks", None):
             context = self._init_callback_context(max_subtasks=self.max_iter)
             context.call_on_fit_task_begin(estimator=self)
-            observers.append(SklearnCallbacks(self, context, self._fitted_now))
-        for state, code in zip(self._states, positives(len(problem.classes)), strict=True):
+            observers.append(SklearnCallbacks(self, context, lambda: self._fitted(states, ballots)))
+        for state, code in zip(states, positives(len(problem.classes)), strict=True):
             state.positive = code
         solutions = solve_targets(
-            problem, self._rule(), self._states, stop=stop, readout=self.readout, boundary=self.boundary,
+            problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
             order="shuffled" if self.shuffle else "cyclic", seed=seed, n_jobs=self._threads(), observers=observers,
         )  # fmt: skip
-        latest = max(state.epochs for state in self._states)
-        for state in self._states:  # a question that ended early rejoins the others' numbering
-            state.epochs = latest if state.position == 0 else state.epochs
-        self._run_seed = seed
-        self._readout = self.readout
-        self._bias_constant = float(problem.bias)
-        for ballot, state in zip(self._ballots, self._states, strict=False):
+        self._spread.add(problem.rows)
+        for ballot, state in zip(ballots, states, strict=False):
             ballot.extend(problem, state)
-        for name, value in self._fitted_now().items():
+        for name, value in self._fitted(states, ballots).items():
             setattr(self, name, value)
+        self._states, self._run_seed, self._readout = states, seed, self.readout
+        self._cut_short = any(state.ended is None for state in states)
+        self._bias_constant = float(problem.bias)
+        self.history_ = history
         self.n_iter_ = max(solution.n_epochs for solution in solutions)
         self.n_updates_ = sum(solution.n_updates for solution in solutions)
-        self.status_ = joint_status([solution.status for solution in solutions], self.classes_)
+        self.status_ = joint_status(solutions, self.classes_)
         if context is not None:
             context.call_on_fit_task_end(estimator=self)
         return solutions
 
-    def _fitted_now(self) -> dict[str, Any]:
+    def _fitted(self, states: list[State], ballots: list[Ballot]) -> dict[str, Any]:
         """Return the fitted attributes as they would be if the run ended now."""
-        readings = [read(state, self.readout) for state in self._states]
+        readings = [read(state, self.readout) for state in states]
         return {
             "coef_": np.array([weights for weights, _ in readings], dtype=np.float64),
             "intercept_": np.array([float(bias) for _, bias in readings]),
             "classes_": self.classes_,
             "n_features_in_": self.n_features_in_,
-            "_ballots": self._ballots,
+            "_ballots": ballots,
         }
 
     def _start(self, problem: Problem, seed: int) -> list[State]:
@@ -310,7 +357,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         starts: Sequence[Any] = [self.init] * len(codes)
         if not isinstance(self.init, str):
             try:
-                coef, intercept = np.atleast_2d(np.asarray(self.init[0])), np.atleast_1d(np.asarray(self.init[1]))
+                coef = np.atleast_2d(np.asarray(self.init[0], dtype=np.float64))
+                intercept = np.atleast_1d(np.asarray(self.init[1], dtype=np.float64))
             except (TypeError, ValueError, IndexError):
                 raise ValueError(f"init must be 'zeros', 'uniform' or (coef, intercept); found {self.init!r}") from None
             shapes = ((len(codes), problem.d), (len(codes),))
@@ -324,9 +372,6 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             new_state(problem, code, start, readout=self.readout, seed=seed)
             for code, start in zip(codes, starts, strict=True)
         ]
-
-    def _fresh_ballots(self, problem: Problem) -> list[Ballot]:
-        return [Ballot(state.start, float(problem.bias)) for state in self._states if state.start is not None]
 
     # ------------------------------------------------------------------------------------------ answering
 
@@ -370,52 +415,40 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         return (self.stop or NoMistakes()) | MaxEpochs(int(self.max_iter))
 
     def _rule(self) -> Any:
-        for name in ("eta0", "margin"):
-            value = getattr(self, name)
-            if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
-                raise TypeError(f"{name} must be a number; found {value!r}")
-        if self.margin:
-            return MarginPerceptron(eta=float(self.eta0), margin=float(self.margin))
-        return PerceptronRule(eta=float(self.eta0))
+        eta, margin = _number("eta0", self.eta0), _number("margin", self.margin)
+        return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
 
-    def _problem(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Any = None, expected: Any = None
-    ) -> Problem:
+    def _problem(self, X: Any, y: Any, sample_weight: Any, *, online: bool = False, expected: Any = None) -> Problem:
+        """Check the data; online, against the width and the classes that are known already."""
         if y is None:
             raise ValueError("This Perceptron estimator requires y to be passed, but the target y is None.")
+        later = online and hasattr(self, "_states")
         rows = Rows(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        validate_data(self, X, reset=not later, skip_check_array=True)
         if not (isinstance(y, np.ndarray) and y.ndim == 1):
             y = column_or_1d(y, warn=True)
-        problem = Problem(rows, y, sample_weight=sample_weight, bias=None, check_finite=False)
-        if known is not None or expected is not None:
-            parts = [part for part in (known, expected) if part is not None]
-            classes = np.unique(np.concatenate([problem.classes, *parts]))
-            problem = Problem(rows, y, sample_weight=sample_weight, bias=None, classes=classes, check_finite=False)
-        problem.bias = self._bias(problem, reset)
+        classes = _all_classes(y, self.classes_ if later else None, expected) if online else None
+        bias = self._bias_constant if later and self.intercept_scaling == "ball" else self._bias()
+        problem = Problem(rows, y, sample_weight=sample_weight, bias=bias, classes=classes, check_finite=False)
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=problem.classes, y=y)
-            weights = by_class[problem.codes]
-            problem.weights = weights if problem.weights is None else problem.weights * weights
-        if reset:
-            self._feature_scale = _scale(rows)
+            weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
+            problem.weights = check_weights(weights, problem.n, what="class_weight")
         return problem
 
-    def _bias(self, problem: Problem, reset: bool) -> float:
-        """Return the bias constant K."""
+    def _bias(self) -> float | str | None:
+        """Return the bias constant K, or how to find it."""
         if not self.fit_intercept:
-            return 0.0
+            return None
         scaling = self.intercept_scaling
-        if isinstance(scaling, str):
-            if scaling != "ball":
-                raise ValueError(f"intercept_scaling must be a positive number or 'ball'; found {scaling!r}")
-            if not reset:
-                return self._bias_constant
-            problem.rows.check_finite()
-            ball = smallest_ball(problem.rows, problem.weights)
-            return ball.upper if ball.lower > 0 else 1.0  # all rows alike have no radius
-        if isinstance(scaling, bool) or not (0 < scaling < np.inf):
-            raise ValueError(f"intercept_scaling must be a positive number or 'ball'; found {scaling!r}")
+        if isinstance(scaling, str) and scaling == "ball":
+            return scaling
+        if (
+            isinstance(scaling, str | bool)
+            or not isinstance(scaling, int | float | np.number)
+            or not 0 < scaling < 1e150
+        ):
+            raise ValueError(f"intercept_scaling must be 'ball' or a positive number below 1e150; found {scaling!r}")
         return float(scaling)
 
     def _seed(self) -> int:
@@ -427,19 +460,50 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         return int(effective_n_jobs(self.n_jobs))
 
 
-def _scale(rows: Rows) -> Floats:
-    """Return the standard deviation of each feature over some blocks of rows, for ``importance``."""
-    n, d = rows.shape
-    starts = np.unique(np.linspace(0, max(0, n - _SCALE_ROWS), _SCALE_BLOCKS, dtype=np.intp))
-    blocks = [slice(start, min(n, start + _SCALE_ROWS)) for start in starts]
-    values = rows.values
-    with np.errstate(all="ignore"):
-        if not hasattr(values, "tocsr"):
-            return np.asarray(np.concatenate([values[block] for block in blocks]).std(axis=0, dtype=np.float64))
-        parts = [slice(values.indptr[block.start], values.indptr[block.stop]) for block in blocks]
-        columns = np.concatenate([values.indices[part] for part in parts])
-        entries = np.concatenate([values.data[part] for part in parts]).astype(np.float64)
-        count = sum(block.stop - block.start for block in blocks)
-        mean = np.bincount(columns, entries, minlength=d) / count
-        square = np.bincount(columns, entries * entries, minlength=d) / count
-        return np.asarray(np.sqrt(np.maximum(square - mean * mean, 0.0)))
+def _ballots(states: list[State], problem: Problem) -> list[Ballot]:
+    """Return an empty ballot for each state that votes."""
+    return [Ballot(state.start, float(problem.bias)) for state in states if state.start is not None]
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
+        raise TypeError(f"{name} must be a number; found {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a floating-point number") from None
+
+
+def _all_classes(y: Any, known: NDArray[Any] | None, expected: Any) -> NDArray[Any]:
+    """Return the classes of these labels together with those known or expected; all must be of one kind."""
+    parts = [encode_labels(part)[0] for part in (y, known, expected) if part is not None]
+    if len({part.dtype.kind in "biuf" for part in parts}) > 1:
+        shown = " and ".join(repr(part.tolist()[0]) for part in parts)
+        raise ValueError(f"labels must be all numbers or all text; found {shown}")
+    return np.asarray(np.unique(np.concatenate(parts)))
+
+
+def _fingerprint(problem: Problem) -> tuple[Any, ...]:
+    """Return what tells this data from other data: the shape, all labels and weights, and some of the rows."""
+    values = problem.rows.values
+    sample = values[:: max(1, problem.n // 64)]
+    arrays = (sample.indices, sample.data) if is_sparse(sample) else (sample,)
+    weights = () if problem.weights is None else (problem.weights,)
+    return (
+        problem.n,
+        problem.d,
+        *(zlib.crc32(np.ascontiguousarray(a).tobytes()) for a in (problem.codes, *weights, *arrays)),
+    )
+
+
+@contextmanager
+def _undone_on_error(estimator: Any) -> Iterator[None]:
+    """Leave the estimator as it was when something goes wrong: a failed fit must not spoil a good one."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        callbacks = {name: value for name, value in vars(estimator).items() if "callback" in name}
+        vars(estimator).clear()
+        vars(estimator).update({**before, **callbacks})
+        raise

@@ -32,9 +32,13 @@ class Rule(Protocol):
         engine then does not ask.
     eta : number
         The learning rate.
+    kernel : str
+        The form in which the compiled core knows the rule: "threshold" is ``eta if m <= threshold else 0``. A rule
+        without one runs in the reference engine only.
     """
 
     name: ClassVar[str]
+    kernel: ClassVar[str]
 
     @property
     def threshold(self) -> Number:
@@ -67,5 +71,5 @@ class Rule(Protocol):
 
 def check_rate(eta: Number) -> None:
     """Refuse a learning rate that could not learn."""
-    if not (eta > 0 and eta < float("inf")):
+    if not 0 < eta < float("inf"):
         raise ValueError(f"eta0 must be a positive finite number; found {eta!r}")

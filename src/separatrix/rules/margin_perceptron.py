@@ -21,6 +21,7 @@ class MarginPerceptron:
     eta: Number = 1
     margin: Number = 1
     name: ClassVar[str] = "margin_perceptron"
+    kernel: ClassVar[str] = "threshold"
 
     def __post_init__(self) -> None:
         check_rate(self.eta)

@@ -20,6 +20,7 @@ class Perceptron:
 
     eta: Number = 1
     name: ClassVar[str] = "perceptron"
+    kernel: ClassVar[str] = "threshold"
     threshold: ClassVar[Number] = 0
 
     def __post_init__(self) -> None:

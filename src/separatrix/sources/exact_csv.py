@@ -18,7 +18,7 @@ class ExactTable(NamedTuple):
     """Rows of exact numbers, their labels, and the names of the columns."""
 
     X: list[list[Any]]
-    y: list[str]
+    y: list[Any]
     names: list[str]
 
 
@@ -71,8 +71,8 @@ def read_exact_csv(path: str | Path, target: str) -> ExactTable:
 
 
 def _as_numbers(labels: list[str]) -> list[Any]:
-    """Return whole-number labels as ints, so that -1 sorts before 1; else the text."""
+    """Return labels that are all numbers as numbers, so that 9.0 sorts before 10.0; else the text."""
     try:
-        return [int(label) for label in labels]
+        return [as_exact(label) for label in labels]
     except ValueError:
         return list(labels)

@@ -1,0 +1,48 @@
+"""Spread: how far each feature varies, learned from a sample of the rows as they come by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.rows import Floats, Rows, is_sparse
+
+SAMPLE = 256  # rows looked at in one call, evenly spread
+
+
+class Spread:
+    """Running mean and variance of each feature over samples of at most 256 evenly spread rows from each call."""
+
+    def __init__(self, d: int) -> None:
+        self.count = 0
+        self._mean = np.zeros(d)
+        self._squares = np.zeros(d)  # sum of squared distances from the mean
+
+    def add(self, rows: Rows) -> None:
+        """Look at some of these rows (Chan, Golub and LeVeque 1979, formula 1.5, joins the sums)."""
+        sample = rows.values[:: -(-rows.shape[0] // SAMPLE)]
+        count = sample.shape[0]
+        mean, squares = _moments(sample, len(self._mean))
+        shift = mean - self._mean
+        total = self.count + count
+        self._squares = self._squares + squares + shift * shift * (self.count * count / total)
+        self._mean = self._mean + shift * (count / total)
+        self.count = total
+
+    @property
+    def deviation(self) -> Floats:
+        """The standard deviation of each feature."""
+        return np.asarray(np.sqrt(self._squares / max(self.count, 1)))
+
+
+def _moments(sample: Any, d: int) -> tuple[Floats, Floats]:
+    """Return the mean of each column and the sum of squared distances from it."""
+    n = sample.shape[0]
+    if is_sparse(sample):
+        values = sample.data.astype(np.float64)
+        mean = np.bincount(sample.indices, values, minlength=d) / n
+        squares = np.bincount(sample.indices, values * values, minlength=d) - n * mean * mean
+        return mean, np.maximum(squares, 0.0)
+    mean = sample.mean(axis=0, dtype=np.float64)
+    return mean, np.asarray(((sample - mean) ** 2).sum(axis=0))
