@@ -51,6 +51,11 @@ def test_impossible_requests_are_refused(arguments, message):
             datasets.separable(**arguments)
 
 
+def test_both_classes_are_always_there():
+    for seed in range(200):
+        assert set(datasets.separable(2, 1, margin=0.2, random_state=seed).y) == {-1, 1}
+
+
 def test_unknown_names_are_answered_with_the_known_ones():
     with pytest.raises(ValueError, match="no data set is called 'nand'; there are lecture-000, "):
         datasets.load("nand")

@@ -51,6 +51,22 @@ def test_a_csv_file_is_traced_exactly(tmp_path):
     assert "| 1/7 | 1/7 | No |" in " ".join(shown.split())
 
 
+def test_labels_sort_as_numbers_and_may_look_like_markup(tmp_path):
+    file = tmp_path / "points.csv"
+    file.write_text("a,y\n1,9.0\n-1,10.0\n", encoding="utf-8")
+    shown = invoke("trace", str(file), "--target", "y", "--labels", "+-", "--format", "csv").stdout
+    assert [line.split(",")[3] for line in shown.splitlines()] == ["y", "-1", "1", "-1", "1"]
+    file.write_text("a,y\n1,[/b]\n1e400,[red]\n", encoding="utf-8")
+    assert "[/b]" in invoke("trace", str(file), "--target", "y").stdout
+
+
+def test_the_ending_of_the_output_chooses_the_format(tmp_path):
+    for ending, start in ((".html", "<table"), (".tex", "\\begin"), (".csv", "epoch,example"), (".md", "| epoch")):
+        file = tmp_path / f"table{ending}"
+        invoke("trace", "lecture-004", "--output", str(file))
+        assert file.read_text(encoding="utf-8").startswith(start)
+
+
 def test_output_goes_to_a_file_whole(tmp_path):
     file = tmp_path / "table.tex"
     said = invoke("trace", "lecture-001", "--format", "latex", "--output", str(file))
@@ -73,11 +89,21 @@ def test_output_goes_to_a_file_whole(tmp_path):
         ("a,y\n1,2\n1,2,3\n", ["--target", "y"], "row 2: 3 cells where the header has 2"),
         ("a,y\n1,\n", ["--target", "y"], "row 1, column 'y': the label is missing"),
         ("y\n1\n", ["--target", "y"], "has only the column 'y'"),
-        ("a,y\n1,2\n2,2\n", ["--target", "y"], "examples of two classes; found 1"),
+        ("a,y\n1,2\n2,2\n", ["--target", "y"], "examples of two classes are needed; found 1"),
         ("a,y\nnan,2\n2,1\n", ["--target", "y"], "found the text 'nan' where a number belongs"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--rule", "adaline"], "rule must be one of"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--eta0", "-1"], "eta0 must be a positive finite number; found -1"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--start", "1"], "the start needs 1 weights"),
+        (
+            "a,y\n1,2\n2,1\n",
+            ["--target", "y", "--eta0", "abc"],
+            "--eta0 must be a number such as 1, 0.5 or 1/2; found 'abc'",
+        ),
+        (
+            "a,y\n1,2\n2,1\n",
+            ["--target", "y", "--seed", "-1", "--order", "shuffled"],
+            "the seed must be a whole number",
+        ),
         (b"\xff\xfe\x00", ["--target", "y"], "is not text in UTF-8"),
         ('a,y\n"1,2\n', ["--target", "y"], "is not a CSV file"),
     ],
@@ -101,15 +127,14 @@ def test_a_folder_and_an_unwritable_place_are_said(tmp_path):
     assert "cannot write" in ran.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
 def test_a_full_disk_is_said_and_leaves_nothing():
-    if not os.path.exists("/dev/full"):
-        return
     with open("/dev/full", "w") as full:
         ran = subprocess.run(
             [*COMMAND, "trace", "lecture-000", "--format", "csv"], stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert ran.returncode != 0
-    assert "No space left" in ran.stderr
+    assert ran.returncode == 1
+    assert ran.stderr == "separatrix: the output cannot be written: No space left on device\n"
 
 
 def test_demo_shows_head_tail_status_and_the_bound():

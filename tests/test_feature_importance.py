@@ -53,6 +53,23 @@ def test_several_classes_need_a_label():
         sx.importance(model, label=9)
 
 
+def test_spreads_are_learned_online_one_row_at_a_time():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)) * [1.0, 1.0, 500.0]
+    model = sx.Perceptron(random_state=0)
+    for row, label in zip(X, X[:, 0] > 0, strict=True):
+        model.partial_fit([row], [label])
+    np.testing.assert_allclose(model._spread.deviation, X.std(axis=0), rtol=1e-9)
+    assert not sx.importance(model).comparable
+
+
+def test_a_label_of_a_two_class_model_is_looked_up():
+    model = fitted()
+    assert [f.weight for f in sx.importance(model, label=0)] == [-f.weight for f in sx.importance(model, label=1)]
+    with pytest.raises(ValueError, match="knows no class 99"):
+        sx.importance(model, label=99)
+
+
 def test_what_is_not_a_fitted_linear_model_is_refused():
     with pytest.raises(TypeError, match="needs a fitted linear model with coef_; found Perceptron"):
         sx.importance(sx.Perceptron())

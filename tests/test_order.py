@@ -57,6 +57,20 @@ def test_rows_that_differ_only_far_to_the_right_are_told_apart():
     assert order.tolist() != list(range(64))
 
 
+@pytest.mark.parametrize("values", [2, 3, 1000])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_small_integers_and_copies_are_visited_alike_in_any_order(values, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, values, (3000, 6)).astype(float)
+    y = rng.integers(0, 2, 3000)
+    weights = rng.integers(1, 4, 3000) / 2 if weighted else None
+    shuffle = rng.permutation(3000)
+    model = sx.Perceptron(random_state=0, stop=sx.stops.MaxEpochs(2))
+    first = model.fit(X, y, sample_weight=weights).coef_.tobytes()
+    again = model.fit(X[shuffle], y[shuffle], sample_weight=None if weights is None else weights[shuffle])
+    assert again.coef_.tobytes() == first
+
+
 @pytest.mark.parametrize("readout", ["last", "averaged", "voted", "pocket"])
 def test_the_order_of_the_rows_does_not_change_a_bit(readout):
     X, y, _ = random_problem(80, 12)

@@ -125,6 +125,24 @@ def test_folds_and_batches_agree(batch_size, readout):
         assert outcome(solve(Problem(data, y), RULES["perceptron"](), **options)) == expected, name
 
 
+@pytest.mark.parametrize("batch_size", [1, 2, 4])
+def test_examples_of_weight_zero_teach_nothing_and_are_no_mistakes(batch_size):
+    X = np.array([[1.0], [-1.0], [5.0], [-5.0]])
+    weights = [1.0, 1.0, 0.0, 0.0]
+    for engine in ("compiled", "reference"):
+        problem = Problem(X, [1, 0, 0, 1], sample_weight=weights)
+        solution = solve(problem, RULES["perceptron"](), engine=engine, batch_size=batch_size, stop=STOP)
+        assert str(solution.status) == "no mistakes in epoch 2", engine
+
+
+def test_a_rule_without_a_compiled_form_is_refused_by_the_compiled_engine():
+    class Greedy:
+        name, eta, threshold = "greedy", 1.0, 0.0
+
+    with pytest.raises(ValueError, match="rule 'greedy' has no compiled form: use engine='reference'"):
+        solve(Problem([[1.0], [2.0]], [0, 1]), Greedy())
+
+
 def test_a_fold_moves_by_the_mean_of_the_answers_with_the_weights_held_still():
     problem = Problem([[2.0, 0.0], [0.0, 4.0]], [1, 2])
     solution = solve(problem, RULES["perceptron"](), batch_size="all", stop=MaxEpochs(1))

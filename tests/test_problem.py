@@ -157,6 +157,34 @@ def test_bad_labels_get_one_clear_sentence(y, kind, message):
         Problem(np.eye(2), y)
 
 
+@pytest.mark.parametrize("form", ["coo", "csc", "bsr"])
+def test_sparse_places_outside_the_matrix_are_refused_before_scipy_follows_them(form):
+    X = sparse.random_array((6, 6), density=0.5, rng=np.random.default_rng(0)).asformat(form)
+    if form == "coo":
+        X.col[0] = 10**8
+    else:
+        X.indices[0] = 10**8
+    with pytest.raises(ValueError, match="outside"):
+        sx.Perceptron().fit(X, [0, 1] * 3)
+
+
+def test_narrow_integer_labels_do_not_wrap_around():
+    labels = np.arange(-100, 100, dtype=np.int8)
+    classes, codes = encode_labels(labels)
+    assert classes.tolist() == labels.tolist()
+    assert codes.tolist() == list(range(200))
+
+
+def test_one_number_is_the_weight_of_every_row():
+    assert Problem(np.eye(2), y2, sample_weight=2.0).weights.tolist() == [2.0, 2.0]
+
+
+def test_a_problem_knows_its_names_and_its_ball():
+    problem = Problem(pd.DataFrame({"a": [0.0, 2.0], "b": [0.0, 0.0]}), y2, bias="ball")
+    assert problem.names == ["a", "b"]
+    assert problem.bias == pytest.approx(1.0, rel=1e-3)
+
+
 def test_labels_that_cannot_be_sorted_are_refused():
     with pytest.raises(TypeError, match=r"y mixes labels that cannot be sorted \(int, str\)"):
         encode_labels(np.array([1, "a", 2], dtype=object))
@@ -166,8 +194,8 @@ def test_labels_that_cannot_be_sorted_are_refused():
     ("weights", "message"),
     [
         ([1.0], r"sample_weight.shape == \(1,\), expected \(2,\)"),
-        ([1.0, -1.0], "sample_weight holds -1.0 in row 1"),
-        ([np.nan, 1.0], "sample_weight holds nan in row 0"),
+        ([1.0, -1.0], "sample_weight gives -1.0 to row 1"),
+        ([np.nan, 1.0], "sample_weight gives nan to row 0"),
         ([0.0, 0.0], "zero everywhere"),
         (["a", "b"], "sample_weight must hold numbers"),
     ],

@@ -26,7 +26,7 @@ def test_no_mistakes_and_max_epochs_speak_in_sentences():
     assert str(solve(Problem(X, y), Perceptron()).status) == "no mistakes in epoch 9"
     X, y = sx.datasets.load("xor")
     status = solve(Problem(X, y), Perceptron(), stop=MaxEpochs(1000)).status
-    assert str(status) == "stopped after 1,000 epochs with 4 mistakes in the last: the data may not be separable"
+    assert str(status) == "stopped after 1000 epochs with 4 mistakes in the last: the data may not be separable"
     assert not status.converged
     X, y = sx.datasets.load("and")
     assert (
@@ -62,14 +62,16 @@ def test_the_loss_is_computed_only_every_k_epochs():
 
 def test_loss_flat_waits_for_its_patience():
     judge = LossFlat(change=1.0, patience=2).begin()
-    verdicts = [judge(Epoch(k + 1, 1, 1, 0.0, 0.0, loss)) for k, loss in enumerate([9.0, 5.0, 5.5, 9.0, 8.0, 8.5])]
+    verdicts = [
+        judge(Epoch(k + 1, 1, 1, 0.0, 0.0, {"zero_one": loss})) for k, loss in enumerate([9.0, 5.0, 5.5, 9.0, 8.0, 8.5])
+    ]
     assert [verdict is None for verdict in verdicts] == [True, True, True, True, True, False]
     assert verdicts[-1].text == "the loss changed by at most 1 for 2 looks in a row, up to epoch 6 (it is 8.5)"
 
 
 def test_held_out_flat_stops_when_the_held_out_part_gets_no_better():
     judge = HeldOutFlat(patience=2).begin()
-    verdicts = [judge(Epoch(k + 1, 1, 1, 0.0, 0.0, None, share)) for k, share in enumerate([0.5, 0.3, 0.4, 0.3])]
+    verdicts = [judge(Epoch(k + 1, 1, 1, 0.0, 0.0, {}, share)) for k, share in enumerate([0.5, 0.3, 0.4, 0.3])]
     assert [verdict is None for verdict in verdicts] == [True, True, True, False]
     assert "have not fallen for 2 epochs, up to epoch 4 (the best share was 0.3)" in verdicts[-1].text
     history = History()
@@ -117,9 +119,19 @@ def test_impossible_rules_are_refused(make, message):
         make()
 
 
-def test_rules_on_different_losses_cannot_be_joined():
-    with pytest.raises(ValueError, match="look at different losses"):
-        solve(noisy(), Perceptron(), stop=LossAtMost(0) | LossFlat(loss="perceptron"))
+def test_joined_rules_on_losses_do_not_hear_each_other():
+    alone = LossFlat(10, 2, every=10)
+    ended = solve(noisy(), Perceptron(), stop=alone | MaxEpochs(200)).n_epochs
+    joined = solve(noisy(), Perceptron(), stop=alone | LossAtMost(0) | MaxEpochs(200)).n_epochs
+    assert ended == joined >= 30
+    X, y = sx.datasets.load("xor")
+    stop = LossAtMost(3.5, every=3) | LossAtMost(1e-9, every=2, loss="perceptron") | MaxEpochs(6)
+    history = History()
+    status = solve(Problem(X, y), Perceptron(), stop=stop, observers=[history]).status
+    assert [sorted(epoch.losses) for epoch in history] == [
+        [], ["perceptron"], ["zero_one"], ["perceptron"], [], ["perceptron", "zero_one"]
+    ][: len(history)]  # fmt: skip
+    assert "the loss is" in str(status)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +148,7 @@ def test_rules_on_different_losses_cannot_be_joined():
         ({"start": "ones"}, ValueError, "the start must be zeros, uniform or"),
         ({"start": ([1.0], 0.0)}, ValueError, "the start needs 5 weights"),
         ({"start": ([np.nan] * 5, 0.0)}, ValueError, "must be finite numbers"),
+        ({"seed": -1}, ValueError, "the seed must be a whole number from 0"),
         ({"batch_size": 0}, ValueError, "batch_size must be a whole number of at least 1, or 'all'; found 0"),
         ({"batch_size": 4, "readout": "voted"}, ValueError, "voted readout needs batch_size=1"),
         (
@@ -151,5 +164,5 @@ def test_solve_refuses_what_cannot_be_meant(options, kind, message):
 
 
 def test_solve_needs_two_classes():
-    with pytest.raises(ValueError, match="solve needs examples of two classes; found 3"):
+    with pytest.raises(ValueError, match="examples of two classes are needed; found 3"):
         solve(Problem(np.eye(3), [0, 1, 2]), Perceptron())

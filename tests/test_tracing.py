@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,7 +80,7 @@ def test_markdown_latex_html_csv_and_pandas_hold_the_same_cells():
 
     records = list(csv.DictReader(io.StringIO(trace.to_csv())))
     assert records[1] == {
-        "epoch": "1", "example": "2", "x1": "1/2", "x2": "-1", "y": "-1", "activation": "1/2", "margin": "-1/2",
+        "epoch": "1", "example": "2", "x1": "1/2", "x2": "-1", "y": "-1", "a": "1/2", "margin": "-1/2",
         "mistake": "True", "w1": "1/2", "w2": "1", "b": "-1",
     }  # fmt: skip
     frame = trace.to_pandas()
@@ -93,6 +94,43 @@ def test_markdown_latex_html_csv_and_pandas_hold_the_same_cells():
 )
 def test_arrays_frames_and_sparse_matrices_trace_alike(data):
     assert sx.trace(data, y, start=((1, 0), 0)).steps == run().steps
+
+
+def test_csv_and_pandas_follow_the_view():
+    trace = run().show(augmented=True, flipped=True)
+    assert trace.to_csv().splitlines()[2] == "1,2,-1,-1/2,1,-1,-1/2,-1/2,True,-1,1/2,1"
+    frame = run().show(labels="01", threshold=True).to_pandas()
+    assert frame.columns.tolist() == [
+        "epoch",
+        "example",
+        "x1",
+        "x2",
+        "t",
+        "h",
+        "margin",
+        "mistake",
+        "w1",
+        "w2",
+        "theta",
+    ]
+    assert frame.iloc[1][["t", "h", "theta"]].tolist() == [0, Fraction(1, 2), 1]
+
+
+def test_a_uniform_start_lies_in_the_cube_and_is_the_first_weight_applied():
+    trace = sx.trace(X, y, start="uniform", random_state=3)
+    assert all(abs(value) <= 1 for value in (*trace.start[0], trace.start[1]))
+    assert trace.steps == sx.trace(X, y, start=trace.start).steps
+
+
+def test_exact_numbers_have_no_largest():
+    trace = sx.trace([[10**400], [1]], [0, 1])
+    assert trace.status.converged or trace.n_epochs == 100
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_their_own_numbers(frame):
+    trace = sx.trace(frame({"a": np.array([0.1, 0.7], dtype=np.float32), "b": [1, 2]}), [0, 1])
+    assert trace[0].x == (Fraction(1, 10), 1)
 
 
 def test_floats_instead_of_fractions_on_request():
@@ -139,9 +177,12 @@ def test_bad_options_get_one_clear_sentence(options, message):
     [
         ([[1, "a"], [2, 3]], [0, 1], "'a' is not a number"),
         ([1, 2], [0, 1], "must have 2 dimensions"),
-        ([[1], [2]], [0, 0], "examples of two classes; found 1"),
+        ([[1], [2]], [0, 0], "examples of two classes are needed; found 1"),
         ([[1], [2]], [0, 1, 2], "differ in length"),
-        ([], [], "must have 2 dimensions|at least one row"),
+        (np.zeros((2, 2, 2)), [0, 1], "must have 2 dimensions"),
+        ([[1, 2], [3]], [0, 1], "rows differ in length"),
+        (None, [0, 1], "must have 2 dimensions"),
+        ([], [], r"X has 0 sample\(s\)"),
         ([[float("nan")], [1]], [0, 1], "no exact value"),
     ],
 )

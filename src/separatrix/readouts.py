@@ -69,8 +69,10 @@ class Ballot:
         if not taken:
             return
         rows, signed, times = (np.concatenate(parts) for parts in zip(*taken, strict=True))
-        unique, place = np.unique(rows, return_inverse=True)
-        kept = problem.rows.values[unique].astype(np.float64)
+        mistaken = np.zeros(problem.n, dtype=bool)
+        mistaken[rows] = True
+        place = np.cumsum(mistaken)[rows] - 1
+        kept = problem.rows.values[np.flatnonzero(mistaken)]
         offset = 0 if self._rows is None else self._rows.shape[0]
         self._rows = kept if self._rows is None else _stack(self._rows, kept)
         self._index = np.concatenate([self._index, place + offset])
@@ -112,10 +114,13 @@ class Ballot:
 
     def _products(self, rows: Rows, part: slice) -> Floats:
         """Return the products of these rows with every mistaken row."""
-        if is_sparse(rows.values) or is_sparse(self._rows):
-            product = rows.values[part].astype(np.float64) @ self._rows.T
-            return np.asarray(product.toarray() if is_sparse(product) else product, dtype=np.float64)
-        return np.asarray(_core.decide(_core.dense(rows.values[part]), self._rows, np.zeros(len(self._rows)), 1))
+        values = rows.values[part].astype(np.float64)
+        if is_sparse(values) or is_sparse(self._rows):
+            product = values @ self._rows.astype(np.float64).T
+            return np.asarray(product.toarray() if is_sparse(product) else product)
+        return np.asarray(
+            _core.decide(_core.dense(self._rows), np.ascontiguousarray(values), np.zeros(len(values)), 1).T
+        )
 
 
 def _stack(above: Any, below: Any) -> Any:

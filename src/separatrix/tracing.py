@@ -261,18 +261,9 @@ class Trace(Sequence[Step]):
         rows = []
         for step in self.steps:
             x, shown = self._seen(step, before)
-            rows.append(
-                [
-                    step.epoch,
-                    step.index + 1,
-                    *x,
-                    self._label(step.y),
-                    shown,
-                    step.margin,
-                    step.mistake,
-                    *self._values(step.weights, step.bias),
-                ]  # fmt: skip
-            )
+            label = self._label(step.y)
+            state = self._values(step.weights, step.bias)
+            rows.append([step.epoch, step.index + 1, *x, label, shown, step.margin, step.mistake, *state])
             before = step.bias
         return head, rows
 

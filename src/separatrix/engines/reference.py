@@ -98,9 +98,9 @@ class ReferenceEngine:
     def _learn(self, state: State, i: int, x: list[Number], y: int, margin: Number, share: Number) -> None:
         """``w <- shrink * w + tau * y * x`` and what the readouts keep of it."""
         q = sum(v * v for v in x) + self._bias_square
-        n = sum(w * w for w in state.weights) + (
-            state.bias * state.bias / self._bias_square if self._bias_square else 0
-        )
+        n = sum(w * w for w in state.weights)
+        if self._bias_square:
+            n += self._divide(state.bias * state.bias, self._bias_square)
         a = state.alphas.get(i, 0)
         shrink, tau = self._rule.step(margin, q, a, n, state.updates + 1)
         if shrink != 1:
@@ -141,9 +141,8 @@ class ReferenceEngine:
                     bias_step += signed * self._bias_square
             if any(answer[-1] for answer in answers):
                 self._check_pocket(state, order)
-                divisor = Fraction(total) if self._problem.exact else total
-                mean = np.array([s / divisor for s in step], dtype=state.weights.dtype)
-                bias_mean = bias_step / divisor
+                mean = np.array([self._divide(s, total) for s in step], dtype=state.weights.dtype)
+                bias_mean = self._divide(bias_step, total)
                 state.weights += mean
                 state.bias += bias_mean
                 if state.drift is not None:
@@ -188,6 +187,9 @@ class ReferenceEngine:
                 zero_one += self._weight(int(i))
                 criterion += self._weight(int(i)) * PerceptronCriterion.value(margin)
         return Sums(zero_one, criterion)
+
+    def _divide(self, number: Number, by: Number) -> Number:
+        return Fraction(number) / by if self._problem.exact else number / by
 
     def _activation(self, weights: Any, bias: Number, x: list[Number]) -> Number:
         return sum((w * v for w, v in zip(weights, x, strict=True)), start=0 * self._one) + bias
