@@ -494,6 +494,17 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was():
     assert same(model, sx.Perceptron(random_state=0, stop=MaxEpochs(3)).fit(X, y))
 
 
+def test_fit_goes_on_after_partial_fit_and_the_other_way_round():
+    X, y = overlapping()
+    for readout in READOUTS:
+        model = sx.Perceptron(readout=readout, warm_start=True, random_state=0, stop=MaxEpochs(1))
+        model.partial_fit(X, y).fit(X, y).partial_fit(X, y)
+        assert model._states[0].clock == 900
+        if readout != "pocket":  # whose runs end where the data may have changed
+            whole = sx.Perceptron(readout=readout, random_state=0, stop=MaxEpochs(3)).fit(X, y)
+            assert model.decision_function(X).tobytes() == whole.decision_function(X).tobytes()
+
+
 def test_partial_fit_refuses_what_it_cannot_go_on_with():
     X, y = overlapping()
     model = sx.Perceptron(random_state=0).partial_fit(X, y)

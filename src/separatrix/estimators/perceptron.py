@@ -131,7 +131,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     _run_seed: int
     _cut_short: bool
     _bias_constant: float
-    _fingerprint: tuple[Any, ...] | None
+    _data_mark: tuple[Any, ...] | None
 
     def __init__(
         self,
@@ -204,8 +204,9 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             self._spread = Spread(problem.d)
             mark = _fingerprint(problem) if self.warm_start else None
             if self._goes_on(problem):
-                states, ballots, seed = copy.deepcopy(self._states), copy.deepcopy(self._ballots), self._run_seed
-                same_data = mark is not None and mark == self._fingerprint
+                states, ballots = self._copies()
+                seed = self._run_seed
+                same_data = mark == self._data_mark
                 for state in states:
                     if not (same_data and self._cut_short):
                         state.ended, state.position = None, 0
@@ -216,7 +217,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 ballots = _ballots(states, problem)
             self.classes_ = problem.classes
             solutions = self._run(problem, states, ballots, stop, seed)
-            self._fingerprint = mark
+            self._data_mark = mark
         if self.readout == "last" and self.stop is None and not (self.status_.converged or self.status_.interrupted):
             warnings.warn(
                 f"{self.status_}. The last weights of such a run are arbitrary: readout='averaged' or 'pocket' fits "
@@ -271,6 +272,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 state.ended, state.position, state.new_data = None, 0, True
             self.classes_ = problem.classes
             solutions = self._run(problem, states, ballots, MaxEpochs(1), seed)
+            self._data_mark = None
             if not self.status_.interrupted:
                 mistakes = times(sum(solution.state.mistakes for solution in solutions), "mistake")
                 self.status_ = Status(f"learned online from {times(problem.n, 'example')} with {mistakes}", True)
@@ -289,9 +291,14 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             and np.array_equal(self.classes_, problem.classes)
         )
 
+    def _copies(self) -> tuple[list[State], list[Ballot]]:
+        """Return states and ballots to learn on with: a failure must not spoil those there are."""
+        return copy.deepcopy(self._states), [copy.copy(ballot) for ballot in self._ballots]
+
     def _grown(self, problem: Problem, seed: int) -> tuple[list[State], list[Ballot]]:
         """Return copies of the states and ballots, with those of classes that have just appeared."""
-        states, ballots, known = copy.deepcopy(self._states), copy.deepcopy(self._ballots), self.classes_
+        states, ballots = self._copies()
+        known = self.classes_
         if len(problem.classes) == len(known):
             return states, ballots
         start = self.init if isinstance(self.init, str) else "zeros"
