@@ -101,7 +101,7 @@ def test_arguments_that_do_not_belong_together_are_refused():
     good = _core.Examples(codes, None, None)
 
     def visit(matrix=X, examples=good, begin=0, end=4, targets=None, fold=1):
-        _core.visit(matrix, examples, begin, end, targets or [target(2)], 1.0, 0.0, 1.0, 0.0, fold, 1)
+        _core.visit(matrix, examples, begin, end, targets or [target(2)], 1.0, 0.0, 1.0, 0.0, fold, None, 1)
 
     visit()
     with pytest.raises(ValueError, match="order names a row that is not there"):
@@ -122,6 +122,8 @@ def test_arguments_that_do_not_belong_together_are_refused():
         visit(examples=_core.Examples(codes, np.ones(3), None))
     with pytest.raises(ValueError, match="differ in number"):
         visit(targets=[target(3)])
+    with pytest.raises(ValueError, match="a target is given twice"):
+        visit(targets=[target(2)] * 2)
     with pytest.raises(ValueError, match="fold_size"):
         visit(fold=0)
     with pytest.raises(ValueError, match="no build 'v9' runs on this machine"):
@@ -175,7 +177,7 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
     _core.decide(matrix, np.ones((2, d)), np.zeros(2), 1)
     if matrix.canonical:
         examples = _core.Examples(np.zeros(n, np.int32), None, None)
-        _core.visit(matrix, examples, 0, n, [target(d)], 1.0, 0.0, 1.0, 0.0, 1, 1)
+        _core.visit(matrix, examples, 0, n, [target(d)], 1.0, 0.0, 1.0, 0.0, 1, None, 1)
 
 
 @settings(max_examples=200)
@@ -191,9 +193,14 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
     fold=st.integers(-1, 4),
     n_jobs=st.integers(-1, 3),
     eta=st.sampled_from([1.0, 0.0, -1.0, np.nan, np.inf, 1e308]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    lengths=st.none() | st.lists(st.floats(width=32), max_size=7),
 )
-def test_no_examples_can_crash_a_visit(n, d, codes, weights, order, begin, end, readout, fold, n_jobs, eta):
-    matrix = _core.dense(np.ones((n, d)))
+def test_no_examples_can_crash_a_visit(
+    n, d, codes, weights, order, begin, end, readout, fold, n_jobs, eta, dtype, lengths
+):
+    matrix = _core.dense(np.ones((n, d), dtype=dtype))
+    known = None if lengths is None else np.array(lengths, np.float32)
     examples = _core.Examples(
         np.array(codes, np.int32),
         None if weights is None else np.array(weights, np.float64),
@@ -201,7 +208,7 @@ def test_no_examples_can_crash_a_visit(n, d, codes, weights, order, begin, end, 
     )
     targets = [target(d, readout=readout, positive=k) for k in range(3)]
     try:
-        _core.visit(matrix, examples, begin, end, targets, eta, 0.0, 1.0, 0.0, fold, n_jobs)
+        _core.visit(matrix, examples, begin, end, targets, eta, 0.0, 1.0, 0.0, fold, known, n_jobs)
         _core.tally(matrix, examples, begin, end, targets[0])
         _core.Shuffler(matrix, examples, 1, 2).epoch(3, 4)
     except EXPECTED:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import separatrix as sx
 from separatrix import _core
 from separatrix.ball import smallest_ball
 from separatrix.engines import BOUNDARIES
@@ -210,3 +211,26 @@ def test_votes_are_those_of_all_weight_vectors_kept_one_by_one():
     average_bias = sum(c * b for c, (_, b) in zip(counts, vectors, strict=True)) / 160
     np.testing.assert_allclose(solution.weights, average, rtol=1e-12)
     np.testing.assert_allclose(solution.bias, average_bias, rtol=1e-12)
+
+
+@pytest.mark.parametrize("build", _core.builds())
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e-18, 1e15, 1e18])
+@pytest.mark.parametrize("d", [1, 5, 16, 67, 256])
+def test_quick_answers_in_single_precision_never_change_a_bit(build, d, scale):
+    used = _core.build()
+    _core.use_build(build)
+    try:
+        rng = np.random.default_rng(d)
+        X = (rng.standard_normal((400, d)) * scale).astype(np.float32)
+        X[::7] = 0.0
+        y = rng.integers(0, 6, 400)
+        y[:200] = np.argmax(X[:200] @ rng.standard_normal((d, 6)).astype(np.float32), axis=1)
+        for shuffle in (True, False):
+            model = sx.Perceptron(
+                readout="averaged", stop=MaxEpochs(4), random_state=0, shuffle=shuffle, margin=scale**2
+            )
+            quick = model.fit(X, y).coef_.tobytes(), model.n_updates_
+            exact = model.fit(X.astype(np.float64), y).coef_.tobytes(), model.n_updates_
+            assert quick == exact
+    finally:
+        _core.use_build(used)

@@ -182,7 +182,7 @@ void make_target(HeldTarget* held, Vector<double> w, Vector<double> real, Vector
     auto votes = vote ? std::make_unique<Votes>() : nullptr;
     new (held) HeldTarget{{w.data(), drift ? drift->data() : nullptr, pocket ? pocket->data() : nullptr, real.data(),
                            count.data(), {votes.get(), vote ? &Votes::push : nullptr}, positive,
-                           {tie_is_mistake.first, tie_is_mistake.second}},
+                           {tie_is_mistake.first, tie_is_mistake.second}, nullptr, 0.0},
                           std::int64_t(n),
                           std::move(votes),
                           {nb::cast(w), nb::cast(real), nb::cast(count), drift ? nb::cast(*drift) : nb::none(),
@@ -220,7 +220,7 @@ struct Examples {
             expect(from == to || std::int64_t(largest) < m.rows, "order names a row that is not there");
         }
         return {codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, begin, end, pool,
-                bias_square, clock};
+                bias_square, clock, nullptr};
     }
 };
 
@@ -256,7 +256,7 @@ void in_parallel(std::int64_t n, int n_jobs, Work work) {
 std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examples, std::int64_t begin,
                                       std::int64_t end, std::vector<HeldTarget*> targets, double eta,
                                       double threshold, double bias_square, double clock, std::int64_t fold_size,
-                                      int n_jobs) {
+                                      std::optional<Vector<float>> lengths, int n_jobs) {
     expect(fold_size >= 1, "fold_size must be at least 1");
     bool whole = false;
     std::vector<Target> plain;
@@ -266,7 +266,19 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         whole |= target->t.pocket != nullptr;
         plain.push_back(target->t);
     }
-    const Pass pass = examples.pass(X.m, begin, end, whole, bias_square, clock);
+    Pass pass = examples.pass(X.m, begin, end, whole, bias_square, clock);
+    std::vector<float> shadows;
+    if (lengths) {
+        expect(std::int64_t(lengths->shape(0)) == X.m.rows, "lengths and rows differ in number");
+        expect(X.m.layout == Layout::dense && X.m.value == Value::f32, "lengths are for dense float32 rows");
+        expect_aligned(lengths->data(), "lengths");
+    }
+    // For one or two targets the reading of the row takes all the time there is: quick answers would not be quicker.
+    if (lengths && fold_size == 1 && plain.size() >= 3) {
+        pass.lengths = lengths->data();
+        shadows.resize(plain.size() * std::size_t(X.m.cols));
+        for (std::size_t k = 0; k < plain.size(); ++k) plain[k].shadow = shadows.data() + k * X.m.cols;
+    }
     std::mutex together;
     std::int64_t bad = all_good;
     double after = clock;
@@ -396,7 +408,7 @@ NB_MODULE(_core, module) {
              "codes"_a.noconvert(), "weights"_a.noconvert().none(), "order"_a.noconvert().none());
 
     module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "targets"_a, "eta"_a, "threshold"_a,
-               "bias_square"_a, "clock"_a, "fold_size"_a, "n_jobs"_a,
+               "bias_square"_a, "clock"_a, "fold_size"_a, "lengths"_a.noconvert().none(), "n_jobs"_a,
                "Learn from examples begin..end; the row that was not finite (or -1) and the clock after.");
     module.def("tally", &tally, "X"_a, "examples"_a, "begin"_a, "end"_a, "target"_a,
                "The row that was not finite (or -1), the weight of the mistakes, and the perceptron criterion.");

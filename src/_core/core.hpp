@@ -56,6 +56,8 @@ struct Target {
     VoteSink votes;
     std::int32_t positive;
     bool tie_is_mistake[2];  // for a negative, for a positive example
+    float* shadow;           // w in single precision, for quick answers; or null
+    double doubt;            // times |x|: how far a quick answer can be from the exact one
 };
 
 // The perceptron rules: step by `eta` when the margin is at most `threshold`.
@@ -72,6 +74,7 @@ struct Pass {
     std::int64_t pool;           // length of the whole epoch, for the pocket's check
     double bias_square;          // K^2, the bias coordinate squared; 0 without a bias
     double clock;                // the weight of all examples presented before this pass
+    float* lengths;              // upper bounds on |x| of each row, 0 where not yet known; null: no quick answers
 };
 
 struct Tally {

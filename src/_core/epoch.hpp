@@ -9,6 +9,12 @@
 // an integer weight is exactly that many copies of the row (the thousandth takes all that is left, so that no weight
 // can hold up the run).
 //
+// Quick answers. Most examples are answered correctly by far, and then only the sign of the activation matters. Over
+// float32 rows, for several targets at once, it is first taken in single precision with single-precision weights: the result differs from the double
+// one by less than doubt * |x|, doubt = (d + 8) 2^-24 |w| (Higham 2002, section 3.1, with Cauchy's inequality for the
+// sum of |w_j x_j|). Only a margin that clears the threshold by more than that is believed; all others are computed in
+// double. So every decision, and with it every bit of the weights, is that of the double computation.
+//
 // Included by kernels.cpp only, inside the namespace of one build.
 
 constexpr std::int64_t kAhead = 6;  // examples between asking for a row and reading it
@@ -26,6 +32,19 @@ inline std::int64_t row_ahead(const Pass& pass, std::int64_t p) {
     if (p + kAhead >= pass.end || (!pass.order && !Rows::kAskInOrder)) return -1;
     return row_at(pass, p + kAhead);
 }
+
+// Threads that ask about the same rows may note the same length at the same time.
+#if defined(__GNUC__)
+SX_HOT float load_relaxed(const float* p) {
+    float value;
+    __atomic_load(p, &value, __ATOMIC_RELAXED);
+    return value;
+}
+SX_HOT void store_relaxed(float* p, float value) { __atomic_store(p, &value, __ATOMIC_RELAXED); }
+#else
+inline float load_relaxed(const float* p) { return *p; }
+inline void store_relaxed(float* p, float value) { *p = value; }
+#endif
 
 inline void copy(double* to, const double* from, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) to[j] = from[j];
@@ -74,6 +93,35 @@ void check_pocket(const Rows& X, const Pass& pass, Target& t, double clock) {
     }
 }
 
+// Make the single-precision copy of the weights, and the doubt that it brings.
+template <class Rows>
+void cast_shadow(const Rows& X, Target& t) {
+    const double* w = t.w;
+    float* shadow = t.shadow;
+    Vec sum[2] = {Vec{}, Vec{}};
+    std::int64_t j = 0;
+    for (; j + 2 * kWidth <= X.cols; j += 2 * kWidth) {
+        SX_UNROLL for (int r = 0; r < 2; ++r) {
+            const Vec v = load(w + j + r * kWidth);
+            store_floats(shadow + j + r * kWidth, v);
+            sum[r] += v * v;
+        }
+    }
+    double lane[kWidth], square = 0.0;
+    store(lane, sum[0] + sum[1]);
+    for (double part : lane) square += part;
+    for (; j < X.cols; ++j) {
+        shadow[j] = float(w[j]);
+        square += w[j] * w[j];
+    }
+    t.doubt = 1.01 * double(X.cols + 8) * 0x1p-24 * ::sqrt(square);
+}
+
+// An upper bound on |x| from the single-precision sum of squares, allowing for rounding and underflow.
+inline float length_bound(float square, std::int64_t cols) {
+    return ::sqrtf(square) * (1.0f + float(cols + 8) * 0x1p-23f) + ::sqrtf(float(cols)) * 0x1p-62f;
+}
+
 // One update of one target by row i.
 template <class Rows>
 void move(const Rows& X, const Pass& pass, Target& t, std::int64_t i, double signed_tau, double clock) {
@@ -87,6 +135,7 @@ void move(const Rows& X, const Pass& pass, Target& t, std::int64_t i, double sig
         t.real[drift_bias] += age * bias_step;
     }
     if (t.votes.push) t.votes.push(t.votes.owner, i, signed_tau, age);
+    if (t.shadow) cast_shadow(X, t);
     ++t.count[mistakes];
     ++t.count[updates];
 }
@@ -137,15 +186,47 @@ SX_HOT bool answer(const Rows& X, const Pass& pass, ThresholdRule rule, Target* 
 }
 
 template <class Rows>
-std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
+SX_COLD bool answer_exactly(const Rows& X, const Pass& pass, ThresholdRule rule, Target& t, std::int64_t i,
+                            double weight) {
+    return answer<1>(X, pass, rule, &t, i, weight, -1);
+}
+
+template <int N, class Rows>
+SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, ThresholdRule rule, Target* targets, std::int64_t i,
+                           double weight, std::int64_t ahead) {
+    const float* w[N];
+    float a[N], square = 0.0f, length = load_relaxed(pass.lengths + i);
+    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].shadow;
+    const bool measure = length == 0.0f;
+    X.template quick_dots<N>(i, w, a, &square, measure, ahead);
+    if (measure) {
+        length = length_bound(square, X.cols);
+        if (is_finite(double(length))) store_relaxed(pass.lengths + i, length);
+    }
+    const std::int32_t code = pass.codes[i];
+    SX_UNROLL for (int k = 0; k < N; ++k) {
+        Target& t = targets[k];
+        const double activation = double(a[k]) + t.real[bias];
+        const double margin = code == t.positive ? activation : -activation;
+        const double doubt = t.doubt * double(length) + double(X.cols) * 0x1p-120;
+        if (margin - doubt > rule.threshold && is_finite(margin)) continue;
+        if (!answer_exactly(X, pass, rule, t, i, weight)) return false;
+    }
+    return true;
+}
+
+// Visit the examples one at a time; `ask` answers one row for a block of targets.
+template <class Rows, class Ask>
+SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, Target* targets, int n_targets, Ask ask) {
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
         const std::int64_t ahead = row_ahead<Rows>(pass, p);
         const double weight = pass.weights ? pass.weights[i] : 1.0;
-        const bool good = in_blocks(n_targets, [&](auto block, int k) {
-            const std::int64_t ask_for = k == 0 ? ahead : -1;
-            return answer<decltype(block)::size>(X, pass, rule, targets + k, i, weight, ask_for);
-        });
+        const bool good = n_targets == 1  // the common case, kept apart: the compiler does better by it alone
+                              ? ask(Block<1>{}, targets, i, weight, ahead)
+                              : in_blocks(n_targets, [&](auto block, int k) {
+                                    return ask(block, targets + k, i, weight, k == 0 ? ahead : -1);
+                                });
         if (!good) return i;
         pass.clock += weight;
     }
@@ -155,6 +236,23 @@ std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* t
         }
     }
     return all_good;
+}
+
+template <class Rows>
+std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
+    auto ask = [&](auto block, Target* t, std::int64_t i, double weight, std::int64_t ahead) {
+        return answer<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
+    };
+    return visit_with(X, pass, targets, n_targets, ask);
+}
+
+template <class Rows>
+std::int64_t visit_rows_quickly(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
+    for (int k = 0; k < n_targets; ++k) cast_shadow(X, targets[k]);
+    auto ask = [&](auto block, Target* t, std::int64_t i, double weight, std::int64_t ahead) {
+        return answer_quickly<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
+    };
+    return visit_with(X, pass, targets, n_targets, ask);
 }
 
 // Fold and batch: the rule answers for every example of a fold with the weights held still; the weighted mean of

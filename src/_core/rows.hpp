@@ -120,6 +120,53 @@ SX_HOT bool in_blocks(int n, Work work) {
     return true;
 }
 
+// Single precision, for quick answers only: their sums may be taken in any order and fused, since a bound on the error
+// decides whether the answer counts.
+#if defined(__GNUC__)
+constexpr int kFloats = 2 * kWidth;
+typedef float FVec __attribute__((vector_size(kFloats * sizeof(float))));
+SX_HOT FVec load_floats(const float* p) {
+    FVec v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+SX_HOT float sum_of_floats(FVec v) {
+#if defined(SX_AVX512)
+    return _mm512_reduce_add_ps((__m512)v);
+#else
+    float lane[kFloats];
+    __builtin_memcpy(lane, &v, sizeof v);
+    SX_UNROLL for (int half = kFloats / 2; half > 0; half /= 2) {
+        SX_UNROLL for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
+    }
+    return lane[0];
+#endif
+}
+#else
+constexpr int kFloats = 1;
+typedef float FVec;
+SX_HOT FVec load_floats(const float* p) { return *p; }
+SX_HOT float sum_of_floats(FVec v) { return v; }
+#endif
+#if defined(SX_AVX512)
+SX_HOT void store_floats(float* p, Vec v) { _mm256_storeu_ps(p, _mm512_cvtpd_ps((__m512d)v)); }
+#elif defined(SX_AVX2)
+SX_HOT void store_floats(float* p, Vec v) { _mm_storeu_ps(p, _mm256_cvtpd_ps((__m256d)v)); }
+#else
+SX_HOT void store_floats(float* p, Vec v) {
+    double lane[kWidth];
+    store(lane, v);
+    for (int l = 0; l < kWidth; ++l) p[l] = float(lane[l]);
+}
+#endif
+#if defined(SX_AVX512)
+SX_HOT FVec multiply_add(FVec a, FVec b, FVec c) { return (FVec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+#elif defined(SX_AVX2)
+SX_HOT FVec multiply_add(FVec a, FVec b, FVec c) { return (FVec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+#else
+SX_HOT FVec multiply_add(FVec a, FVec b, FVec c) { return a * b + c; }
+#endif
+
 // 8 + 8, 4 + 4, 2 + 2, 1 + 1.
 SX_HOT double sum_of_lanes(Vec* sum) {
     SX_UNROLL for (int half = kRegisters / 2; half > 0; half /= 2) {
@@ -193,6 +240,58 @@ struct Dense {
             }
         }
         SX_UNROLL for (int k = 0; k < N; ++k) out[k] = sum_of_lanes(sum[k]);
+    }
+
+    // The same in single precision, for float32 rows, and with Measure the square of |x| too.
+    template <int N, bool Measure, bool Ahead>
+    SX_HOT void quick_products(const float* x, const float* later, const float* const* w, float* out,
+                               float* square) const {
+        constexpr int kChains = N == 1 ? 4 : 2;  // sums that do not wait for each other
+        FVec sum[N][kChains], length[kChains];
+        SX_UNROLL for (int c = 0; c < kChains; ++c) {
+            length[c] = FVec{};
+            SX_UNROLL for (int k = 0; k < N; ++k) sum[k][c] = FVec{};
+        }
+        std::int64_t j = 0;
+        for (; j + kChains * kFloats <= cols; j += kChains * kFloats) {
+            SX_UNROLL for (int c = 0; c < kChains; ++c) {
+                const std::int64_t at = j + c * kFloats;
+                if (Ahead && at % 16 == 0) prefetch(later + at);
+                const FVec v = load_floats(x + at);
+                if (Measure) length[c] = multiply_add(v, v, length[c]);
+                SX_UNROLL for (int k = 0; k < N; ++k) sum[k][c] = multiply_add(v, load_floats(w[k] + at), sum[k][c]);
+            }
+        }
+        if (Ahead) prefetch(later + cols - 1);
+        float rest[N] = {}, rest_length = 0.0f;
+        for (; j < cols; ++j) {
+            rest_length += x[j] * x[j];
+            SX_UNROLL for (int k = 0; k < N; ++k) rest[k] += x[j] * w[k][j];
+        }
+        SX_UNROLL for (int c = 1; c < kChains; ++c) {
+            length[0] += length[c];
+            SX_UNROLL for (int k = 0; k < N; ++k) sum[k][0] += sum[k][c];
+        }
+        SX_UNROLL for (int k = 0; k < N; ++k) out[k] = sum_of_floats(sum[k][0]) + rest[k];
+        if (Measure) *square = sum_of_floats(length[0]) + rest_length;
+    }
+
+    template <int N>
+    SX_HOT void quick_dots(std::int64_t i, const float* const* w, float* out, float* square, bool measure,
+                           std::int64_t ahead) const {
+        const float* x = reinterpret_cast<const float*>(row(i));
+        const float* later = reinterpret_cast<const float*>(row(ahead < 0 ? i : ahead));
+        if (measure) {
+            if (ahead < 0) {
+                quick_products<N, true, false>(x, later, w, out, square);
+            } else {
+                quick_products<N, true, true>(x, later, w, out, square);
+            }
+        } else if (ahead < 0) {
+            quick_products<N, false, false>(x, later, w, out, square);
+        } else {
+            quick_products<N, false, true>(x, later, w, out, square);
+        }
     }
 
     void add(std::int64_t i, double scale, double* w) const {

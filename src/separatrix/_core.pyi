@@ -48,6 +48,7 @@ def visit(
     bias_square: float,
     clock: float,
     fold_size: int,
+    lengths: NDArray[np.float32] | None,
     n_jobs: int,
 ) -> tuple[int, float]: ...
 def tally(X: Matrix, examples: Examples, begin: int, end: int, target: Target) -> tuple[int, float, float]: ...

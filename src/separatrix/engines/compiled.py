@@ -44,6 +44,8 @@ class CompiledEngine:
         self._targets: dict[int, tuple[State, _core.Target]] = {}
         matrix = problem.rows.matrix
         values = problem.rows.values
+        quick = isinstance(values, np.ndarray) and values.dtype == np.float32
+        self._lengths = np.zeros(problem.n, dtype=np.float32) if quick else None
         self._per_row = max(1, values.nnz // problem.n if hasattr(values, "nnz") else matrix.shape[1])
 
     def chunk(self, n_states: int) -> int:
@@ -64,6 +66,7 @@ class CompiledEngine:
             float(problem.bias) ** 2,
             float(states[0].clock),
             self._batch_size,
+            self._lengths,
             self._n_jobs,
         )
         self._refuse(bad)
