@@ -81,12 +81,11 @@ def test_lecture_001_activation_grows_by_the_squared_length_and_one():
 
 
 def fires(weights, theta, x):
-    h = sum(w * v for w, v in zip(weights, x, strict=True))
+    """Return the sum h and the output of the threshold neuron, from a model that holds these weights."""
     X = np.array([x, [9, 9, 9]], dtype=float)
-    model = sx.Perceptron(boundary="negative", init=([weights], [-theta]), max_iter=1, eta0=1e-9, stop=MaxEpochs(1))
-    model.fit(X, [0, 1])
+    model = sx.Perceptron(boundary="negative", stop=MaxEpochs(1)).fit(X, [0, 1])
     model.coef_, model.intercept_ = np.array([weights], dtype=float), np.array([-float(theta)])
-    return h, int(model.predict(X[:1])[0])
+    return model.decision_function(X[:1])[0] + theta, int(model.predict(X[:1])[0])
 
 
 @pytest.mark.parametrize(

@@ -80,17 +80,7 @@ class ReferenceEngine:
                     remaining -= share
                     state.run_start = state.clock
                     state.pocket_checked = 0
-                yield Step(
-                    state.epochs + 1,
-                    i,
-                    tuple(x),
-                    y,
-                    activation,
-                    margin,
-                    mistake,
-                    tuple(state.weights.tolist()),
-                    state.bias,
-                )
+                yield _step(state, i, x, y, activation, margin, mistake)
                 if not mistake:
                     break
             state.clock = clock + self._weight(i)
@@ -154,17 +144,7 @@ class ReferenceEngine:
                 state.updates += 1
             state.clock += total
             for i, x, y, activation, margin, mistake in answers:
-                yield Step(
-                    state.epochs + 1,
-                    i,
-                    tuple(x),
-                    y,
-                    activation,
-                    margin,
-                    mistake,
-                    tuple(state.weights.tolist()),
-                    state.bias,
-                )
+                yield _step(state, i, x, y, activation, margin, mistake)
 
     def _check_pocket(self, state: State, order: Order | None) -> None:
         """The ratchet: the longest run so far enters the pocket if it also makes less loss than the pocket."""
@@ -203,3 +183,8 @@ class ReferenceEngine:
     def _weight(self, i: int) -> Number:
         weights = self._problem.weights
         return self._one if weights is None else float(weights[i])
+
+
+def _step(state: State, i: int, x: list[Number], y: int, activation: Number, margin: Number, mistake: bool) -> Step:
+    weights = tuple(state.weights.tolist())
+    return Step(state.epochs + 1, i, tuple(x), y, activation, margin, mistake, weights, state.bias)
