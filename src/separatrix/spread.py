@@ -44,5 +44,7 @@ def _moments(sample: Any, d: int) -> tuple[Floats, Floats]:
         mean = np.bincount(sample.indices, values, minlength=d) / n
         squares = np.bincount(sample.indices, values * values, minlength=d) - n * mean * mean
         return mean, np.maximum(squares, 0.0)
-    mean = sample.mean(axis=0, dtype=np.float64)
-    return mean, np.asarray(((sample - mean) ** 2).sum(axis=0))
+    block = np.array(sample, dtype=np.float64, order="C")
+    mean = block.mean(axis=0)
+    block -= mean
+    return mean, np.einsum("ij,ij->j", block, block)

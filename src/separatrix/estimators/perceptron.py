@@ -459,7 +459,10 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         return float(scaling)
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        state = self.random_state
+        if isinstance(state, int | np.integer) and not isinstance(state, bool) and 0 <= state < 2**32:
+            return int(state)  # making a generator of it would take longer than checking the data
+        return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
     def _threads(self) -> int:
         from joblib import effective_n_jobs
