@@ -71,11 +71,14 @@ class Ballot:
         rows, signed, times = (np.concatenate(parts) for parts in zip(*taken, strict=True))
         mistaken = np.zeros(problem.n, dtype=bool)
         mistaken[rows] = True
-        place = np.cumsum(mistaken)[rows] - 1
+        place = (np.cumsum(mistaken, dtype=np.intp) - 1)[rows]
         kept = problem.rows.values[np.flatnonzero(mistaken)]
-        offset = 0 if self._rows is None else self._rows.shape[0]
-        self._rows = kept if self._rows is None else _stack(self._rows, kept)
-        self._index = np.concatenate([self._index, place + offset])
+        if self._rows is None:
+            self._rows, self._index, self._signed, self._times = kept, place, signed, times
+            return
+        place += self._rows.shape[0]
+        self._rows = _stack(self._rows, kept)
+        self._index = np.concatenate([self._index, place])
         self._signed = np.concatenate([self._signed, signed])
         self._times = np.concatenate([self._times, times])
 
