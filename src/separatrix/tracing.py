@@ -381,7 +381,7 @@ def _table(X: Any) -> Any:
     if not isinstance(X, list | tuple) or any(not isinstance(row, list | tuple) for row in X):
         values = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
         if values.ndim != 2 or 0 in values.shape:
-            Rows(values.astype(float) if values.dtype == object and values.ndim != 2 and values.size == 0 else values)
+            Rows(values)  # says what is wrong with it
         return values
     if not X or not X[0]:
         Rows(np.empty((len(X), 0)))
