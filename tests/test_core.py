@@ -22,10 +22,15 @@ from separatrix.stops import MaxEpochs
 EXPECTED = (TypeError, ValueError)
 
 
+KINDS = ["threshold", "squared", "log"]
+STEP = _core.Rule("threshold", 1.0, 0.0, 0.0, False)
+
+
 def target(d, *, readout="last", positive=1, ties=(True, True)):
     drift = np.zeros(d) if readout == "averaged" else None
     pocket = np.zeros(d) if readout == "pocket" else None
-    real = np.zeros(7)
+    real = np.zeros(11)
+    real[7:9] = real[10] = 1.0
     real[6] = np.inf
     return _core.Target(np.zeros(d), real, np.zeros(3, np.int64), drift, pocket, positive, ties, readout == "voted")
 
@@ -101,9 +106,13 @@ def test_arguments_that_do_not_belong_together_are_refused():
     good = _core.Examples(codes, None, None)
 
     def visit(matrix=X, examples=good, begin=0, end=4, targets=None, fold=1):
-        _core.visit(matrix, examples, begin, end, targets or [target(2)], 1.0, 0.0, 1.0, 0.0, fold, None, 1)
+        _core.visit(matrix, examples, begin, end, targets or [target(2)], STEP, 1.0, 0.0, fold, None, None, 1)
 
     visit()
+    with pytest.raises(ValueError, match="of kind threshold, squared or log: found 'hinge'"):
+        _core.Rule("hinge", 1.0, 0.0, 0.0, False)
+    with pytest.raises(ValueError, match="a threshold rule neither shrinks nor slows down"):
+        _core.Rule("threshold", 1.0, 0.0, 0.1, False)
     with pytest.raises(ValueError, match="order names a row that is not there"):
         visit(examples=_core.Examples(codes, None, np.array([0, 7], np.uint32)), end=2)
     with pytest.raises(ValueError, match="order names a row that is not there"):
@@ -129,7 +138,7 @@ def test_arguments_that_do_not_belong_together_are_refused():
     with pytest.raises(ValueError, match="no build 'v9' runs on this machine"):
         _core.use_build("v9")
     with pytest.raises(TypeError):
-        _core.Target(np.zeros(2, np.float32), np.zeros(7), np.zeros(3, np.int64), None, None, 1, (True, True), False)
+        _core.Target(np.zeros(2, np.float32), np.zeros(11), np.zeros(3, np.int64), None, None, 1, (True, True), False)
 
 
 arrays = st.one_of(
@@ -177,7 +186,10 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
     _core.decide(matrix, np.ones((2, d)), np.zeros(2), 1)
     if matrix.canonical:
         examples = _core.Examples(np.zeros(n, np.int32), None, None)
-        _core.visit(matrix, examples, 0, n, [target(d)], 1.0, 0.0, 1.0, 0.0, 1, None, 1)
+        for kind in KINDS:
+            rule = _core.Rule(kind, 1.0, 0.0, 0.0, False)
+            for fold in (1, 2):
+                _core.visit(matrix, examples, 0, n, [target(d)], rule, 1.0, 0.0, fold, None, None, 1)
 
 
 @settings(max_examples=200)
@@ -192,12 +204,14 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
     readout=st.sampled_from(["last", "averaged", "voted", "pocket"]),
     fold=st.integers(-1, 4),
     n_jobs=st.integers(-1, 3),
+    kind=st.sampled_from(KINDS),
     eta=st.sampled_from([1.0, 0.0, -1.0, np.nan, np.inf, 1e308]),
+    alpha=st.sampled_from([0.0, 0.5, 0.999, -1.0, np.nan]),
     dtype=st.sampled_from([np.float32, np.float64]),
     lengths=st.none() | st.lists(st.floats(width=32), max_size=7),
 )
 def test_no_examples_can_crash_a_visit(
-    n, d, codes, weights, order, begin, end, readout, fold, n_jobs, eta, dtype, lengths
+    n, d, codes, weights, order, begin, end, readout, fold, n_jobs, kind, eta, alpha, dtype, lengths
 ):
     matrix = _core.dense(np.ones((n, d), dtype=dtype))
     known = None if lengths is None else np.array(lengths, np.float32)
@@ -208,8 +222,10 @@ def test_no_examples_can_crash_a_visit(
     )
     targets = [target(d, readout=readout, positive=k) for k in range(3)]
     try:
-        _core.visit(matrix, examples, begin, end, targets, eta, 0.0, 1.0, 0.0, fold, known, n_jobs)
-        _core.tally(matrix, examples, begin, end, targets[0])
+        rule = _core.Rule(kind, eta, 0.0, alpha, bool(n % 2))
+        _core.visit(matrix, examples, begin, end, targets, rule, 1.0, 0.0, fold, None, known, n_jobs)
+        _core.visit(matrix, examples, begin, end, targets[:1], rule, 1.0, 0.0, fold, None, known, n_jobs)
+        _core.tally(matrix, examples, begin, end, targets[0], bool(d % 2))
         _core.Shuffler(matrix, examples, 1, 2).epoch(3, 4)
     except EXPECTED:
         pass

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.order import Orders
+from separatrix.order import Orders, cut_by_weight
 from separatrix.problem import Problem
 
 
@@ -118,3 +118,23 @@ def test_too_few_examples_to_hold_any_out_is_said():
         Orders(Problem(np.eye(3), [0, 1, 0]), "cyclic", 0, held_out=0.1)
     with pytest.raises(ValueError, match="order must be one of cyclic, shuffled; found 'random'"):
         Orders(Problem(np.eye(3), [0, 1, 0]), "random", 0)
+
+
+@pytest.mark.parametrize(
+    ("n", "weight", "fold"), [(100_000, 0.1, 10), (300_000, 1 / 3, 7), (1000, 0.7, 7), (10, 2.5, 4)]
+)
+def test_folds_cut_by_weight_weigh_what_they_should(n, weight, fold):
+    order = np.arange(n, dtype=np.uint32)
+    entries, shares, edges = cut_by_weight(order, np.full(n, weight), fold)
+    weighed = np.add.reduceat(shares, edges[:-1])
+    assert len(weighed) == round(np.ceil(n * weight / fold - 1e-6))
+    np.testing.assert_allclose(weighed[:-1], fold, rtol=1e-6)
+    assert weighed[-1] > 1e-3
+    assert shares.min() > 1e-6
+    np.testing.assert_allclose(np.bincount(entries, shares), weight, rtol=1e-6)
+
+
+def test_heavy_examples_make_folds_heavier_instead_of_more():
+    entries, _, edges = cut_by_weight(np.arange(5, dtype=np.uint32), np.full(5, 1e12), 1, most=10)
+    assert len(edges) - 1 == 50
+    assert len(entries) <= 55

@@ -1,4 +1,7 @@
-"""Compiled equals reference, bit for bit on integer data, for every rule x bias x boundary x readout x layout."""
+"""Compiled equals reference, for every rule x bias x boundary x readout x layout.
+
+Rules that step on mistakes agree bit for bit on integer data; those of neurons, whose exponentials round, to 1e-10.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,18 @@ import separatrix as sx
 from separatrix import _core
 from separatrix.ball import smallest_ball
 from separatrix.engines import BOUNDARIES
+from separatrix.observers import History
 from separatrix.problem import Problem
 from separatrix.readouts import READOUTS, Ballot
 from separatrix.rows import Rows
 from separatrix.rules import RULES
+from separatrix.rules.smooth import SCHEDULES
 from separatrix.solving import solve
 from separatrix.stops import MaxEpochs, NoMistakes
 
 STOP = NoMistakes() | MaxEpochs(6)
+STEPPING = [name for name, rule in RULES.items() if rule.kernel == "threshold"]
+SMOOTH = [name for name in RULES if name not in STEPPING]
 
 
 def integer_data(seed, n=25, d=19):
@@ -63,7 +70,7 @@ def outcome(solution):
 @pytest.mark.parametrize("readout", READOUTS)
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("bias", [None, 1.0, 3.0, "ball"])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", STEPPING)
 def test_compiled_equals_reference_bit_for_bit(rule, bias, boundary, readout):
     for seed in range(3):
         X, y = integer_data(seed)
@@ -85,7 +92,7 @@ def test_compiled_equals_reference_bit_for_bit(rule, bias, boundary, readout):
 
 
 @pytest.mark.parametrize("readout", ["last", "averaged", "pocket"])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", STEPPING)
 def test_the_compiled_floats_are_the_exact_fractions_correctly_rounded(rule, readout):
     X, y = integer_data(7)
     chosen = RULES[rule](eta=1)
@@ -124,6 +131,36 @@ def test_folds_and_batches_agree(batch_size, readout):
     assert expected["updates"] > 2
     for name, data in layouts(X).items():
         assert outcome(solve(Problem(data, y), RULES["perceptron"](), **options)) == expected, name
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alpha", [0.0, 0.05])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("batch_size", [1, 5, "all"])
+@pytest.mark.parametrize("rule", SMOOTH)
+def test_neurons_agree_in_every_mode(rule, batch_size, schedule, alpha, weighted):
+    rng = np.random.default_rng(3)
+    X = (rng.standard_normal((31, 19)).astype(np.float32) * (rng.random((31, 19)) < 0.6)).astype(np.float64)
+    y = np.where(X @ rng.standard_normal(19) + rng.standard_normal(31) > 0, 1, -1)
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0, 3.5], 31) if weighted else None
+    chosen = RULES[rule](eta=0.5, alpha=alpha, schedule=schedule)
+    for readout in ("last", "averaged") if alpha == 0 else ("last",):
+        for bias in (None, 1.0, 3.0):
+            options = {"stop": MaxEpochs(7), "order": "shuffled", "batch_size": batch_size, "readout": readout}
+            runs = {}
+            for name, data in {"reference": X, **layouts(X)}.items():
+                history = History()
+                engine = "reference" if name == "reference" else "compiled"
+                problem = Problem(data, y, sample_weight=weights, bias=bias)
+                solution = solve(problem, chosen, engine=engine, observers=[history], **options)
+                runs[name] = (solution, [(e.mistakes, e.updates) for e in history], [e.mean_loss for e in history])
+            expected, counts, losses = runs.pop("reference")
+            assert expected.n_updates > 0
+            for name, (found, found_counts, found_losses) in runs.items():
+                np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-10, atol=1e-12, err_msg=name)
+                np.testing.assert_allclose(found.bias, expected.bias, rtol=1e-10, atol=1e-12, err_msg=name)
+                np.testing.assert_allclose(found_losses, losses, rtol=1e-10, err_msg=name)
+                assert found_counts == counts, name
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 4])
@@ -185,6 +222,32 @@ def test_the_builds_agree_bit_for_bit_on_random_floats(layout, readout):
             for other in results[1:]:
                 assert other[:5] == first[:5]
                 assert other[5][1:] == first[5][1:]
+    finally:
+        _core.use_build(used)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("batch_size", [1, 7, "all"])
+@pytest.mark.parametrize("rule", SMOOTH)
+def test_the_builds_agree_bit_for_bit_on_neurons(rule, batch_size, dtype, layout):
+    rng = np.random.default_rng(5)
+    used = _core.build()
+    try:
+        for n, d in ((60, 1), (61, 37), (200, 300)):
+            X = layout((rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.6)).astype(dtype))
+            y = rng.integers(0, 2, n)
+            results = []
+            for build in _core.builds():
+                _core.use_build(build)
+                history = History()
+                solution = solve(
+                    Problem(X, y), RULES[rule](eta=0.3, alpha=1e-3, schedule="invscaling"), stop=MaxEpochs(5),
+                    batch_size=batch_size, order="shuffled", observers=[history],
+                )  # fmt: skip
+                losses = [epoch.mean_loss.hex() for epoch in history]
+                results.append((solution.weights.tobytes(), solution.bias.hex(), losses))
+            assert all(other == results[0] for other in results)
     finally:
         _core.use_build(used)
 

@@ -106,12 +106,12 @@ def test_joined_rules_stop_at_the_first_that_speaks():
         (lambda: MaxEpochs(2.5), "whole number of at least 1; found 2.5"),
         (lambda: TimeLimit(0), "positive number of seconds; found 0"),
         (lambda: LossAtMost(-1), "zero or positive; found -1"),
-        (lambda: LossAtMost(1, every=0), "every must be at least 1 epoch; found 0"),
-        (lambda: LossAtMost(1, loss="hinge"), "loss must be one of zero_one, perceptron; found 'hinge'"),
-        (lambda: LossFlat(patience=0), "patience must be at least 1; found 0"),
+        (lambda: LossAtMost(1, every=0), "every must be a whole number of at least 1; found 0"),
+        (lambda: LossAtMost(1, loss="hinge"), "loss must be one of zero_one, perceptron, squared, log; found 'hinge'"),
+        (lambda: LossFlat(patience=0), "patience must be a whole number of at least 1; found 0"),
         (lambda: LossFlat(change=-1), "change must be zero or positive; found -1"),
         (lambda: HeldOutFlat(1.0), "must lie between 0 and 1; found 1.0"),
-        (lambda: HeldOutFlat(patience=0), "patience must be at least 1; found 0"),
+        (lambda: HeldOutFlat(patience=0), "patience must be a whole number of at least 1; found 0"),
     ],
 )
 def test_impossible_rules_are_refused(make, message):

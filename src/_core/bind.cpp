@@ -202,6 +202,7 @@ struct Examples {
     Vector<const std::int32_t> codes;
     std::optional<Vector<const double>> weights;
     std::optional<Vector<const std::uint32_t>> order;
+    std::optional<Vector<const double>> shares;
 
     // Check what a pass over begin..end will read, of a pool of `pool` examples when it may look at them all.
     Pass pass(const Matrix& m, std::int64_t begin, std::int64_t end, bool whole, double bias_square,
@@ -212,6 +213,8 @@ struct Examples {
         expect(0 <= begin && begin <= end && end <= pool, "begin and end must lie within the examples");
         expect_aligned(codes.data(), "codes");
         if (weights) expect_aligned(weights->data(), "weights");
+        expect(!shares || std::int64_t(shares->shape(0)) == pool, "shares and examples differ in number");
+        if (shares) expect_aligned(shares->data(), "shares");
         if (order) {
             expect_aligned(order->data(), "order");
             std::uint32_t largest = 0;
@@ -219,8 +222,8 @@ struct Examples {
             for (std::int64_t p = from; p < to; ++p) largest = std::max(largest, order->data()[p]);
             expect(from == to || std::int64_t(largest) < m.rows, "order names a row that is not there");
         }
-        return {codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, begin, end, pool,
-                bias_square, clock, nullptr};
+        return {codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr,
+                shares ? shares->data() : nullptr, begin, end, pool, bias_square, clock, nullptr};
     }
 };
 
@@ -253,11 +256,67 @@ void in_parallel(std::int64_t n, int n_jobs, Work work) {
     }
 }
 
+// Weights at the start of cache lines while dense rows are visited: a vector that lies across two lines takes twice as
+// long to read and to write, and NumPy's arrays mostly do.
+class AlignedWeights {
+public:
+    void take(std::vector<Target>& targets, std::int64_t cols) {
+        const std::int64_t room = (cols + kLine - 1) / kLine * kLine;
+        cols_ = cols;
+        store_.resize(room * targets.size() + kLine);
+        double* next = store_.data();
+        while (reinterpret_cast<std::uintptr_t>(next) % (kLine * sizeof(double)) != 0) ++next;
+        for (Target& t : targets) {
+            theirs_.push_back(t.w);
+            std::copy(t.w, t.w + cols, next);
+            t.w = next;
+            next += room;
+        }
+    }
+
+    void give_back(const std::vector<Target>& targets) {
+        for (std::size_t k = 0; k < theirs_.size(); ++k) std::copy(targets[k].w, targets[k].w + cols_, theirs_[k]);
+    }
+
+private:
+    static constexpr std::int64_t kLine = 8;
+    std::int64_t cols_ = 0;
+    std::vector<double> store_;
+    std::vector<double*> theirs_;
+};
+
+void make_rule(Rule* rule, const std::string& kind, double eta, double threshold, double alpha, bool falling) {
+    const bool known = kind == "threshold" || kind == "squared" || kind == "log";
+    expect(known, "a rule of the core is of kind threshold, squared or log: found '" + kind + "'");
+    expect(eta > 0.0 && alpha >= 0.0 && eta * alpha < 1.0, "eta must be positive and eta * alpha in 0..1");
+    const bool steps = kind == "threshold";
+    const Kind which = steps ? Kind::threshold : kind == "squared" ? Kind::squared : Kind::log;
+    expect(!steps || (alpha == 0.0 && !falling), "a threshold rule neither shrinks nor slows down");
+    new (rule) Rule{which, eta, steps ? threshold : 0.0, alpha, falling};
+}
+
+// Check that edges lead from begin to end, and return the length of the longest step.
+std::int64_t longest_fold(const Vector<const std::int64_t>& edges, std::int64_t begin, std::int64_t end) {
+    expect_aligned(edges.data(), "edges");
+    const std::size_t n = edges.shape(0);
+    expect(n >= 1 && edges.data()[0] == begin && edges.data()[n - 1] == end, "edges must lead from begin to end");
+    std::int64_t longest = 0;
+    for (std::size_t k = 1; k < n; ++k) {
+        expect(edges.data()[k] > edges.data()[k - 1], "edges must rise");
+        longest = std::max(longest, edges.data()[k] - edges.data()[k - 1]);
+    }
+    return longest;
+}
+
 std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examples, std::int64_t begin,
-                                      std::int64_t end, std::vector<HeldTarget*> targets, double eta,
-                                      double threshold, double bias_square, double clock, std::int64_t fold_size,
+                                      std::int64_t end, std::vector<HeldTarget*> targets, const Rule& rule,
+                                      double bias_square, double clock, std::int64_t fold_size,
+                                      std::optional<Vector<const std::int64_t>> edges,
                                       std::optional<Vector<float>> lengths, int n_jobs) {
     expect(fold_size >= 1, "fold_size must be at least 1");
+    const bool one_by_one = fold_size == 1 && !edges;
+    fold_size = std::min(fold_size, std::max<std::int64_t>(end - begin, 1));
+    const std::int64_t longest = edges ? longest_fold(*edges, begin, end) : std::min(fold_size, end - begin);
     bool whole = false;
     std::vector<Target> plain;
     for (const HeldTarget* target : targets) {
@@ -274,7 +333,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         expect_aligned(lengths->data(), "lengths");
     }
     // For one or two targets the reading of the row takes all the time there is: quick answers would not be quicker.
-    if (lengths && fold_size == 1 && plain.size() >= 3) {
+    if (lengths && one_by_one && plain.size() >= 3 && rule.kind == Kind::threshold) {
         pass.lengths = lengths->data();
         shadows.resize(plain.size() * std::size_t(X.m.cols));
         for (std::size_t k = 0; k < plain.size(); ++k) plain[k].shadow = shadows.data() + k * X.m.cols;
@@ -283,31 +342,38 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     std::int64_t bad = all_good;
     double after = clock;
     nb::gil_scoped_release free;
+    AlignedWeights aligned;
+    if (X.m.layout == Layout::dense) aligned.take(plain, X.m.cols);
     in_parallel(std::int64_t(plain.size()), n_jobs, [&](std::int64_t first, std::int64_t last) {
         Pass mine = pass;
-        const ThresholdRule rule{eta, threshold};
+        const int n = int(last - first);
         std::int64_t row;
-        if (fold_size == 1) {
-            row = kernels().visit(X.m, mine, rule, plain.data() + first, int(last - first));
+        if (one_by_one) {
+            row = kernels().visit(X.m, mine, rule, plain.data() + first, n);
         } else {
-            std::vector<double> scratch(X.m.cols, 0.0);
-            row = kernels().fold(X.m, mine, rule, plain.data() + first, int(last - first), fold_size, scratch.data());
+            const std::int64_t width = X.m.layout == Layout::dense ? X.m.cols : longest;
+            std::vector<double> sums(std::size_t(n) * width, 0.0), bias_sum(n);
+            std::vector<std::int64_t> taught(n);
+            const Folds folds{fold_size, edges ? edges->data() : nullptr};
+            const Scratch scratch{sums.data(), longest, bias_sum.data(), taught.data()};
+            row = kernels().fold(X.m, mine, rule, plain.data() + first, n, folds, scratch);
         }
         const std::lock_guard<std::mutex> alone(together);
         if (row != all_good && (bad == all_good || row < bad)) bad = row;
         if (row == all_good) after = mine.clock;
     });
+    aligned.give_back(plain);
     return {bad, after};
 }
 
-std::tuple<std::int64_t, double, double> tally(const HeldMatrix& X, const Examples& examples, std::int64_t begin,
-                                               std::int64_t end, const HeldTarget& target) {
+auto tally(const HeldMatrix& X, const Examples& examples, std::int64_t begin, std::int64_t end,
+           const HeldTarget& target, bool smooth) {
     expect(target.cols == X.m.cols, "a target's weights and the columns of X differ in number");
     const Pass pass = examples.pass(X.m, begin, end, false, 0.0, 0.0);
     Tally seen{};
     nb::gil_scoped_release free;
-    const std::int64_t bad = kernels().tally(X.m, pass, target.t, &seen);
-    return {bad, seen.loss, seen.criterion};
+    const std::int64_t bad = kernels().tally(X.m, pass, target.t, smooth, &seen);
+    return std::make_tuple(bad, seen.zero_one, seen.perceptron, seen.squared, seen.log);
 }
 
 auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bias, int n_jobs) {
@@ -404,14 +470,18 @@ NB_MODULE(_core, module) {
 
     nb::class_<Examples>(module, "Examples", "Labels, weights and order of the rows.")
         .def(nb::init<Vector<const std::int32_t>, std::optional<Vector<const double>>,
-                      std::optional<Vector<const std::uint32_t>>>(),
-             "codes"_a.noconvert(), "weights"_a.noconvert().none(), "order"_a.noconvert().none());
+                      std::optional<Vector<const std::uint32_t>>, std::optional<Vector<const double>>>(),
+             "codes"_a.noconvert(), "weights"_a.noconvert().none(), "order"_a.noconvert().none(),
+             "shares"_a.noconvert().none() = nb::none());
 
-    module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "targets"_a, "eta"_a, "threshold"_a,
-               "bias_square"_a, "clock"_a, "fold_size"_a, "lengths"_a.noconvert().none(), "n_jobs"_a,
+    nb::class_<Rule>(module, "Rule", "A rule that the loops know.")
+        .def("__init__", &make_rule, "kind"_a, "eta"_a, "threshold"_a, "alpha"_a, "falling"_a);
+
+    module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "targets"_a, "rule"_a, "bias_square"_a,
+               "clock"_a, "fold_size"_a, "edges"_a.noconvert().none(), "lengths"_a.noconvert().none(), "n_jobs"_a,
                "Learn from examples begin..end; the row that was not finite (or -1) and the clock after.");
-    module.def("tally", &tally, "X"_a, "examples"_a, "begin"_a, "end"_a, "target"_a,
-               "The row that was not finite (or -1), the weight of the mistakes, and the perceptron criterion.");
+    module.def("tally", &tally, "X"_a, "examples"_a, "begin"_a, "end"_a, "target"_a, "smooth"_a,
+               "The row that was not finite (or -1), and the sums of the losses; the smooth ones are 0 unless asked for.");
     module.def("decide", &decide, "X"_a, "w"_a.noconvert(), "bias"_a.noconvert(), "n_jobs"_a,
                "Activations of every row for every weight vector.");
     module.def("square_norms", &square_norms, "X"_a);

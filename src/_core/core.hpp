@@ -45,7 +45,13 @@ struct VoteSink {
 // Null pointers switch a readout's bookkeeping off. The names of the slots are in solution.py.
 // Time is counted in examples (their weights): `birth` is the clock when learning began, `run_start` when the current
 // weights did.
-enum Real : int { bias, birth, drift_bias, run_start, pocket_bias, pocket_run, pocket_loss, real_slots };
+// The weights are scale * w (the scale is 1 between epochs), the step is rate times the rule's, and `met` +
+// log(`met_factor`) is the loss of the epoch's examples, each as it was met (see note_loss; the factor is 1 between
+// epochs).
+enum Real : int {
+    bias, birth, drift_bias, run_start, pocket_bias, pocket_run, pocket_loss, scale, rate, met, met_factor,
+    real_slots
+};
 enum Count : int { updates, mistakes, pocket_checked, count_slots };
 struct Target {
     double* w;
@@ -60,16 +66,22 @@ struct Target {
     double doubt;            // times |x|: how far a quick answer can be from the exact one
 };
 
-// The perceptron rules: step by `eta` when the margin is at most `threshold`.
-struct ThresholdRule {
-    double eta, threshold;
+// threshold: step by `eta` when the margin is at most `threshold`. squared, log: step down the slope of that loss at
+// every example, by eta or, when it falls, by eta / sqrt(number of the step), and shrink the weights by
+// 1 - step * alpha.
+enum class Kind : int { threshold, squared, log };
+struct Rule {
+    Kind kind;
+    double eta, threshold, alpha;
+    bool falling;
 };
 
 // The examples of a pass: rows order[begin..end) (or begin..end themselves when order is null).
 struct Pass {
     const std::int32_t* codes;
-    const double* weights;       // null: every example weighs 1
+    const double* weights;       // of the rows; null: every example weighs 1
     const std::uint32_t* order;  // null: in the order of the rows
+    const double* shares;        // the weight of each place in the order, where it is not the row's; or null
     std::int64_t begin, end;
     std::int64_t pool;           // length of the whole epoch, for the pocket's check
     double bias_square;          // K^2, the bias coordinate squared; 0 without a bias
@@ -77,9 +89,24 @@ struct Pass {
     float* lengths;              // upper bounds on |x| of each row, 0 where not yet known; null: no quick answers
 };
 
+// Losses over some examples, each the sum of weight * loss; see losses.py.
 struct Tally {
-    double loss;       // weight of the misclassified examples
-    double criterion;  // sum of weight * max(0, -margin): Lecture 000's E_P
+    double zero_one, perceptron, squared, log;
+};
+
+// What a fold needs: for each target `cols` zeros (dense rows) or `parts` numbers (CSR rows), and two numbers.
+struct Scratch {
+    double* sums;
+    std::int64_t parts;
+    double* bias_sum;
+    std::int64_t* taught;
+};
+
+// Where folds begin and end: every `size` examples, or, if there are `edges`, between one of these and the next, up to
+// the end of the pass.
+struct Folds {
+    std::int64_t size;
+    const std::int64_t* edges;
 };
 
 // What a look at all column numbers of a CSR matrix says: the largest (a negative one counts as larger than any), and
@@ -94,10 +121,9 @@ constexpr std::int64_t all_good = -1;
 struct Kernels {
     const char* name;
     // Each returns the first row whose activation is not finite, or all_good; `visit` and `fold` move the clock.
-    std::int64_t (*visit)(const Matrix&, Pass&, ThresholdRule, Target*, int n_targets);
-    std::int64_t (*fold)(const Matrix&, Pass&, ThresholdRule, Target*, int n_targets, std::int64_t fold_size,
-                         double* scratch);
-    std::int64_t (*tally)(const Matrix&, const Pass&, const Target&, Tally*);
+    std::int64_t (*visit)(const Matrix&, Pass&, const Rule&, Target*, int n_targets);
+    std::int64_t (*fold)(const Matrix&, Pass&, const Rule&, Target*, int n_targets, const Folds&, const Scratch&);
+    std::int64_t (*tally)(const Matrix&, const Pass&, const Target&, bool smooth, Tally*);
     void (*decide)(const Matrix&, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
                    int n_targets, double* out);
     void (*square_norms)(const Matrix&, double* out);

@@ -1,17 +1,18 @@
-// The loops: visit examples one at a time, a fold at a time, or only look.
+// The perceptron's loops: visit examples one at a time, or only look. (Folds: fold.hpp; neurons: smooth.hpp.)
 //
-// Problem: for each target (a question "class c or not?") run the perceptron rule of ThresholdRule over the
+// Problem: for each target (a question "class c or not?") run a rule of kind `threshold` over the
 // examples of a Pass, in order. Input: rows, codes, weights, order. Output: the targets' weights and counts,
 // changed in place. Perceptron: Rosenblatt 1958. Averaged and voted readouts: Freund and Schapire 1999, figure 1;
-// the average is kept in the lazy form w - drift / time, so a correct answer costs nothing but its dot product. Pocket with ratchet: Gallant 1990, section III.
+// the average is kept in the lazy form w - drift / time, so a correct answer costs nothing but its dot product. Pocket
+// with ratchet: Gallant 1990, section III.
 //
 // An example of weight 2.5 is presented at most three times in succession, with steps of 1, 1 and 0.5 times eta:
 // an integer weight is exactly that many copies of the row (the thousandth takes all that is left, so that no weight
 // can hold up the run).
 //
 // Quick answers. Most examples are answered correctly by far, and then only the sign of the activation matters. Over
-// float32 rows, for several targets at once, it is first taken in single precision with single-precision weights: the result differs from the double
-// one by less than doubt * |x|, doubt = (d + 8) 2^-24 |w| (Higham 2002, section 3.1, with Cauchy's inequality for the
+// float32 rows, for several targets at once, it is first taken in single precision with single-precision weights: the
+// result differs from the double one by less than doubt * |x|, doubt = (d + 8) 2^-24 |w| (Higham 2002, section 3.1, with Cauchy's inequality for the
 // sum of |w_j x_j|). Only a margin that clears the threshold by more than that is believed; all others are computed in
 // double. So every decision, and with it every bit of the weights, is that of the double computation.
 //
@@ -21,15 +22,19 @@ constexpr std::int64_t kAhead = 6;  // examples between asking for a row and rea
 constexpr int kCopies = 1000;
 
 inline bool is_mistake(double margin, double threshold, bool tie_is_mistake) {
-    return margin < threshold || (tie_is_mistake && margin == threshold);
+    return (margin < threshold) | (tie_is_mistake & (margin == threshold));
 }
 
 inline std::int64_t row_at(const Pass& pass, std::int64_t p) { return pass.order ? std::int64_t(pass.order[p]) : p; }
 
+inline double weight_at(const Pass& pass, std::int64_t p, std::int64_t i) {
+    return pass.shares ? pass.shares[p] : pass.weights ? pass.weights[i] : 1.0;
+}
+
 // The row to ask for while example p is read, or -1. Dense rows in order need none: the processor sees them coming.
 template <class Rows>
 inline std::int64_t row_ahead(const Pass& pass, std::int64_t p) {
-    if (p + kAhead >= pass.end || (!pass.order && !Rows::kAskInOrder)) return -1;
+    if (p + kAhead >= pass.end || (!pass.order && !Rows::kSparse)) return -1;
     return row_at(pass, p + kAhead);
 }
 
@@ -50,10 +55,11 @@ inline void copy(double* to, const double* from, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) to[j] = from[j];
 }
 
-// Weigh the mistakes of one weight vector; give up once the loss reaches `limit` (the answer is then `limit` or more).
-template <class Rows>
+// Sum the losses of one weight vector, the smooth ones only with Smooth; give up once the weight of the mistakes
+// reaches `limit` (the answer is then `limit` or more).
+template <bool Smooth, class Rows>
 std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double limit, Tally* out) {
-    out->loss = out->criterion = 0.0;
+    *out = {0.0, 0.0, 0.0, 0.0};
     const double* w[1] = {t.w};
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
@@ -63,11 +69,15 @@ std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double
         if (!is_finite(a)) return i;
         const bool positive = pass.codes[i] == t.positive;
         const double margin = positive ? a : -a;
-        const double weight = pass.weights ? pass.weights[i] : 1.0;
+        const double weight = weight_at(pass, p, i);
+        if (Smooth) {
+            out->squared += weight * Squared(margin).loss();
+            out->log += weight * Log(margin).loss();
+        }
         if (is_mistake(margin, 0.0, t.tie_is_mistake[positive])) {
-            out->loss += weight;
-            out->criterion -= weight * margin;
-            if (out->loss >= limit) return all_good;
+            out->zero_one += weight;
+            out->perceptron -= weight * margin;
+            if (out->zero_one >= limit) return all_good;
         }
     }
     return all_good;
@@ -83,13 +93,52 @@ void check_pocket(const Rows& X, const Pass& pass, Target& t, double clock) {
     whole.begin = 0;
     whole.end = pass.pool;
     Tally seen;
-    if (tally_rows(X, whole, t, t.real[pocket_loss], &seen) != all_good) return;
+    if (tally_rows<false>(X, whole, t, t.real[pocket_loss], &seen) != all_good) return;
     t.count[pocket_checked] = 1;
-    if (seen.loss < t.real[pocket_loss]) {
-        t.real[pocket_loss] = seen.loss;
+    if (seen.zero_one < t.real[pocket_loss]) {
+        t.real[pocket_loss] = seen.zero_one;
         t.real[pocket_run] = run;
         t.real[pocket_bias] = t.real[bias];
         copy(t.pocket, t.w, X.cols);
+    }
+}
+
+// Bring the scale into the weights.
+template <class Rows>
+void settle(const Rows& X, Target& t) {
+    if (t.real[scale] == 1.0) return;
+    for (std::int64_t j = 0; j < X.cols; ++j) t.w[j] *= t.real[scale];
+    t.real[scale] = 1.0;
+}
+
+// Bring the factor into the loss met.
+SX_COLD void settle_loss(Target& t) {
+    t.real[met] += log_of(t.real[met_factor]);
+    t.real[met_factor] = 1.0;
+}
+
+// Add to the loss met. Logarithms are dear: those of whole examples are taken of their product, once in many.
+template <class Loss>
+SX_HOT void note_loss(const Loss& at, double share, Target& t) {
+    if constexpr (Loss::kFactor) {
+        if (share == 1.0) {
+            t.real[met] += at.rest();
+            t.real[met_factor] *= at.factor();
+            if (t.real[met_factor] > 0x1p1000) settle_loss(t);
+            return;
+        }
+    }
+    t.real[met] += share * at.loss();
+}
+
+// What is due when the last example of an epoch has been met.
+template <class Rows>
+void end_epoch(const Rows& X, const Pass& pass, Target* targets, int n_targets) {
+    if (pass.end != pass.pool) return;
+    for (int k = 0; k < n_targets; ++k) {
+        if (targets[k].pocket) check_pocket(X, pass, targets[k], pass.clock);
+        settle(X, targets[k]);
+        settle_loss(targets[k]);
     }
 }
 
@@ -143,7 +192,7 @@ void move(const Rows& X, const Pass& pass, Target& t, std::int64_t i, double sig
 // Everything that a clearly correct answer does not need: the tie, the update, the copies of the row still due.
 // False when the activation is not finite.
 template <class Rows>
-SX_COLD bool learn(const Rows& X, const Pass& pass, ThresholdRule rule, Target& t, std::int64_t i, bool positive,
+SX_COLD bool learn(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i, bool positive,
            double margin, double weight) {
     const double* w[1] = {t.w};
     double clock = pass.clock, remaining = weight;
@@ -167,7 +216,7 @@ SX_COLD bool learn(const Rows& X, const Pass& pass, ThresholdRule rule, Target& 
 }
 
 template <int N, class Rows>
-SX_HOT bool answer(const Rows& X, const Pass& pass, ThresholdRule rule, Target* targets, std::int64_t i, double weight,
+SX_HOT bool answer(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, std::int64_t i, double weight,
                    std::int64_t ahead) {
     const double* w[N];
     double a[N];
@@ -186,13 +235,13 @@ SX_HOT bool answer(const Rows& X, const Pass& pass, ThresholdRule rule, Target* 
 }
 
 template <class Rows>
-SX_COLD bool answer_exactly(const Rows& X, const Pass& pass, ThresholdRule rule, Target& t, std::int64_t i,
+SX_COLD bool answer_exactly(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i,
                             double weight) {
     return answer<1>(X, pass, rule, &t, i, weight, -1);
 }
 
 template <int N, class Rows>
-SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, ThresholdRule rule, Target* targets, std::int64_t i,
+SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, std::int64_t i,
                            double weight, std::int64_t ahead) {
     const float* w[N];
     float a[N], square = 0.0f, length = load_relaxed(pass.lengths + i);
@@ -230,16 +279,12 @@ SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, Target* targets, int n
         if (!good) return i;
         pass.clock += weight;
     }
-    if (pass.end == pass.pool) {
-        for (int k = 0; k < n_targets; ++k) {
-            if (targets[k].pocket) check_pocket(X, pass, targets[k], pass.clock);
-        }
-    }
+    end_epoch(X, pass, targets, n_targets);
     return all_good;
 }
 
 template <class Rows>
-std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
+std::int64_t visit_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
     auto ask = [&](auto block, Target* t, std::int64_t i, double weight, std::int64_t ahead) {
         return answer<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     };
@@ -247,66 +292,10 @@ std::int64_t visit_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* t
 }
 
 template <class Rows>
-std::int64_t visit_rows_quickly(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
+std::int64_t visit_rows_quickly(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
     for (int k = 0; k < n_targets; ++k) cast_shadow(X, targets[k]);
     auto ask = [&](auto block, Target* t, std::int64_t i, double weight, std::int64_t ahead) {
         return answer_quickly<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     };
     return visit_with(X, pass, targets, n_targets, ask);
-}
-
-// Fold and batch: the rule answers for every example of a fold with the weights held still; the weighted mean of
-// the answers moves them. `scratch` holds `cols` zeros, before and after.
-template <class Rows>
-std::int64_t fold_rows(const Rows& X, Pass& pass, ThresholdRule rule, Target* targets, int n_targets,
-                       std::int64_t fold_size, double* scratch) {
-    for (std::int64_t from = pass.begin; from < pass.end; from += fold_size) {
-        const std::int64_t to = from + fold_size < pass.end ? from + fold_size : pass.end;
-        double total = 0.0;
-        for (std::int64_t p = from; p < to; ++p) total += pass.weights ? pass.weights[row_at(pass, p)] : 1.0;
-        for (int k = 0; k < n_targets; ++k) {
-            Target& t = targets[k];
-            const double* w[1] = {t.w};
-            double bias_sum = 0.0;
-            std::int64_t wrong = 0;
-            for (std::int64_t p = from; p < to; ++p) {
-                const std::int64_t i = row_at(pass, p);
-                if (pass.weights && !(pass.weights[i] > 0.0)) continue;
-                double a;
-                X.template dots<1>(i, w, &a);
-                a += t.real[bias];
-                if (!is_finite(a)) return i;
-                const bool positive = pass.codes[i] == t.positive;
-                if (!is_mistake(positive ? a : -a, rule.threshold, t.tie_is_mistake[positive])) continue;
-                const double tau = rule.eta * (pass.weights ? pass.weights[i] : 1.0);
-                const double signed_tau = positive ? tau : -tau;
-                X.add(i, signed_tau, scratch);
-                bias_sum += signed_tau * pass.bias_square;
-                ++wrong;
-            }
-            if (wrong == 0) continue;
-            if (t.pocket) check_pocket(X, pass, t, pass.clock);
-            const double age = pass.clock - t.real[birth];
-            for (std::int64_t j = 0; j < X.cols; ++j) {
-                const double step = scratch[j] / total;
-                t.w[j] += step;
-                if (t.drift) t.drift[j] += age * step;
-                scratch[j] = 0.0;
-            }
-            const double bias_step = bias_sum / total;
-            t.real[bias] += bias_step;
-            t.real[drift_bias] += age * bias_step;
-            t.real[run_start] = pass.clock + total;
-            t.count[pocket_checked] = 0;
-            t.count[mistakes] += wrong;
-            ++t.count[updates];
-        }
-        pass.clock += total;
-    }
-    if (pass.end == pass.pool) {
-        for (int k = 0; k < n_targets; ++k) {
-            if (targets[k].pocket) check_pocket(X, pass, targets[k], pass.clock);
-        }
-    }
-    return all_good;
 }

@@ -2,6 +2,7 @@
 #include "core.hpp"
 
 #include <math.h>
+#include <string.h>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -11,7 +12,10 @@ namespace sx {
 namespace SX_BUILD {
 
 #include "rows.hpp"
+#include "sigmoid.hpp"
 #include "epoch.hpp"
+#include "smooth.hpp"
+#include "fold.hpp"
 
 template <class T, class Work>
 auto with_index(const Matrix& m, Work work) {
@@ -35,23 +39,36 @@ auto with_rows(const Matrix& m, Work work) {
     return m.value == Value::f32 ? with_index<float>(m, work) : with_index<double>(m, work);
 }
 
-std::int64_t visit(const Matrix& m, Pass& pass, ThresholdRule rule, Target* targets, int n_targets) {
-    if (pass.lengths) {  // bind.cpp gives them for dense float32 rows only
+std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
+    if (pass.lengths) {  // bind.cpp gives them for dense float32 rows and threshold rules only
         const Dense<float> X{static_cast<const float*>(m.data), m.cols, m.stride};
         return visit_rows_quickly(X, pass, rule, targets, n_targets);
     }
-    return with_rows(m, [&](const auto& X) { return visit_rows(X, pass, rule, targets, n_targets); });
-}
-
-std::int64_t fold(const Matrix& m, Pass& pass, ThresholdRule rule, Target* targets, int n_targets,
-                  std::int64_t fold_size, double* scratch) {
     return with_rows(m, [&](const auto& X) {
-        return fold_rows(X, pass, rule, targets, n_targets, fold_size, scratch);
+        switch (rule.kind) {
+            case Kind::squared: return visit_smoothly<Squared>(X, pass, rule, targets, n_targets);
+            case Kind::log: return visit_smoothly<Log>(X, pass, rule, targets, n_targets);
+            default: return visit_rows(X, pass, rule, targets, n_targets);
+        }
     });
 }
 
-std::int64_t tally(const Matrix& m, const Pass& pass, const Target& target, Tally* out) {
-    return with_rows(m, [&](const auto& X) { return tally_rows(X, pass, target, HUGE_VAL, out); });
+std::int64_t fold(const Matrix& m, Pass& pass, const Rule& rule, Target* targets, int n_targets,
+                  const Folds& folds, const Scratch& scratch) {
+    return with_rows(m, [&](const auto& X) {
+        switch (rule.kind) {
+            case Kind::squared: return fold_rows<Squared>(X, pass, rule, targets, n_targets, folds, scratch);
+            case Kind::log: return fold_rows<Log>(X, pass, rule, targets, n_targets, folds, scratch);
+            default: return fold_rows<Step>(X, pass, rule, targets, n_targets, folds, scratch);
+        }
+    });
+}
+
+std::int64_t tally(const Matrix& m, const Pass& pass, const Target& target, bool smooth, Tally* out) {
+    return with_rows(m, [&](const auto& X) {
+        return smooth ? tally_rows<true>(X, pass, target, HUGE_VAL, out)
+                      : tally_rows<false>(X, pass, target, HUGE_VAL, out);
+    });
 }
 
 void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double* w, const double* bias,

@@ -197,7 +197,7 @@ SX_HOT void prefetch_lines(const void* from, std::int64_t bytes) {
 
 template <class T>
 struct Dense {
-    static constexpr bool kAskInOrder = false;
+    static constexpr bool kSparse = false;
     const T* data;
     std::int64_t cols, stride;
 
@@ -296,7 +296,43 @@ struct Dense {
 
     void add(std::int64_t i, double scale, double* w) const {
         const T* x = row(i);
-        for (std::int64_t j = 0; j < cols; ++j) w[j] += scale * double(x[j]);
+        const std::int64_t n = cols;
+        std::int64_t j = 0;
+        for (; j + kWidth <= n; j += kWidth) store(w + j, load(w + j) + scale * load(x + j));
+        for (; j < n; ++j) w[j] += scale * double(x[j]);
+    }
+
+    // Add row i to w, and return the product of the new w with row `next`: one pass instead of two.
+    SX_HOT double add_and_dot(std::int64_t i, double scale, double* w, std::int64_t next, std::int64_t ahead) const {
+        return ahead < 0 ? add_and_product<false>(row(i), scale, w, row(next), row(i))
+                         : add_and_product<true>(row(i), scale, w, row(next), row(ahead));
+    }
+
+    template <bool Ahead>
+    SX_HOT double add_and_product(const T* x, double scale, double* w, const T* next, const T* later) const {
+        const std::int64_t n = cols;
+        Vec sum[kRegisters];
+        SX_UNROLL for (int r = 0; r < kRegisters; ++r) sum[r] = Vec{};
+        std::int64_t j = 0;
+        for (; j + kLanes <= n; j += kLanes) {
+            if (Ahead) prefetch(later + j);
+            if (Ahead && sizeof(T) * kLanes > 64) prefetch(later + j + kLanes / 2);
+            SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
+                const std::int64_t at = j + r * kWidth;
+                const Vec moved = load(w + at) + scale * load(x + at);
+                store(w + at, moved);
+                sum[r] += load(next + at) * moved;
+            }
+        }
+        if (Ahead) prefetch(later + n - 1);
+        for (std::int64_t k = j; k < n; ++k) w[k] += scale * double(x[k]);
+        SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
+            const std::int64_t at = j + r * kWidth;
+            if (at >= n) break;
+            const int left = int(n - at < kWidth ? n - at : kWidth);
+            sum[r] += load_first(next + at, left) * load_first(w + at, left);
+        }
+        return sum_of_lanes(sum);
     }
 
     double square_norm(std::int64_t i) const {
@@ -340,13 +376,14 @@ SX_HOT Vec4 load4(const double* p) { return (Vec4)_mm256_loadu_pd(p); }
 
 template <class T, class I>
 struct Csr {
-    static constexpr bool kAskInOrder = true;
+    static constexpr bool kSparse = true;
     const T* data;
     const I* indices;
     const I* indptr;
     std::int64_t cols;
 
-    template <int N>
+    // Weights that have just been written are read one by one (Fresh): a gather would wait for all the writes.
+    template <int N, bool Fresh = false>
     SX_HOT void dots(std::int64_t i, const double* const* w, double* out, std::int64_t ahead = -1) const {
         if (ahead >= 0) {
             const std::int64_t from = indptr[ahead], n = std::int64_t(indptr[ahead + 1]) - from;
@@ -356,20 +393,22 @@ struct Csr {
         const std::int64_t to = indptr[i + 1];
         std::int64_t p = indptr[i];
         double sum[N][kSparseLanes];
-#if defined(SX_AVX2)
-        Vec4 four[N];
-        SX_UNROLL for (int k = 0; k < N; ++k) four[k] = Vec4{};
-        for (; p + kSparseLanes <= to; p += kSparseLanes) {
-            const Vec4 v = load4(data + p);
-            SX_UNROLL for (int k = 0; k < N; ++k) four[k] += v * gather(w[k], indices + p);
-        }
-        SX_UNROLL for (int k = 0; k < N; ++k) {
-            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] = four[k][l];
-        }
-#else
         SX_UNROLL for (int k = 0; k < N; ++k) {
             SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] = 0.0;
         }
+#if defined(SX_AVX2)
+        if constexpr (!Fresh) {
+            Vec4 four[N];
+            SX_UNROLL for (int k = 0; k < N; ++k) four[k] = Vec4{};
+            for (; p + kSparseLanes <= to; p += kSparseLanes) {
+                const Vec4 v = load4(data + p);
+                SX_UNROLL for (int k = 0; k < N; ++k) four[k] += v * gather(w[k], indices + p);
+            }
+            SX_UNROLL for (int k = 0; k < N; ++k) {
+                SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[k][l] = four[k][l];
+            }
+        }
+#endif
         for (; p + kSparseLanes <= to; p += kSparseLanes) {
             SX_UNROLL for (int k = 0; k < N; ++k) {
                 SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
@@ -377,7 +416,6 @@ struct Csr {
                 }
             }
         }
-#endif
         SX_UNROLL for (int l = 0; l < kSparseLanes - 1; ++l) {
             if (p + l >= to) break;
             SX_UNROLL for (int k = 0; k < N; ++k) sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];
@@ -385,8 +423,23 @@ struct Csr {
         SX_UNROLL for (int k = 0; k < N; ++k) out[k] = (sum[k][0] + sum[k][2]) + (sum[k][1] + sum[k][3]);
     }
 
-    void add(std::int64_t i, double scale, double* w) const {
-        for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) w[indices[p]] += scale * double(data[p]);
+    SX_HOT double add_and_dot(std::int64_t i, double scale, double* w, std::int64_t next, std::int64_t ahead) const {
+        add(i, scale, w);
+        const double* some[1] = {w};
+        double dot;
+        dots<1, true>(next, some, &dot, ahead);
+        return dot;
+    }
+
+    SX_HOT void add(std::int64_t i, double scale, double* w) const {
+        const std::int64_t to = indptr[i + 1];
+        std::int64_t p = indptr[i];
+        for (; p + kSparseLanes <= to; p += kSparseLanes) {  // no column comes twice: read four, then write them
+            double moved[kSparseLanes];
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) moved[l] = w[indices[p + l]] + scale * double(data[p + l]);
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) w[indices[p + l]] = moved[l];
+        }
+        for (; p < to; ++p) w[indices[p]] += scale * double(data[p]);
     }
 
     double square_norm(std::int64_t i) const {

@@ -34,8 +34,15 @@ class Target:
 
 class Examples:
     def __init__(
-        self, codes: NDArray[np.int32], weights: NDArray[np.float64] | None, order: NDArray[np.uint32] | None
+        self,
+        codes: NDArray[np.int32],
+        weights: NDArray[np.float64] | None,
+        order: NDArray[np.uint32] | None,
+        shares: NDArray[np.float64] | None = None,
     ) -> None: ...
+
+class Rule:
+    def __init__(self, kind: str, eta: float, threshold: float, alpha: float, falling: bool) -> None: ...
 
 def visit(
     X: Matrix,
@@ -43,15 +50,17 @@ def visit(
     begin: int,
     end: int,
     targets: list[Target],
-    eta: float,
-    threshold: float,
+    rule: Rule,
     bias_square: float,
     clock: float,
     fold_size: int,
+    edges: NDArray[np.int64] | None,
     lengths: NDArray[np.float32] | None,
     n_jobs: int,
 ) -> tuple[int, float]: ...
-def tally(X: Matrix, examples: Examples, begin: int, end: int, target: Target) -> tuple[int, float, float]: ...
+def tally(
+    X: Matrix, examples: Examples, begin: int, end: int, target: Target, smooth: bool
+) -> tuple[int, float, float, float, float]: ...
 def decide(X: Matrix, w: NDArray[np.float64], bias: NDArray[np.float64], n_jobs: int) -> NDArray[np.float64]: ...
 def square_norms(X: Matrix) -> NDArray[np.float64]: ...
 def first_bad_row(X: Matrix, begin: int, end: int) -> int: ...

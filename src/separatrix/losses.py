@@ -1,11 +1,27 @@
 """Losses: how bad a margin is; a sum over the examples is the loss of a model.
 
-Lecture 004's ``L`` is the sum of :class:`ZeroOne`; Lecture 000's ``E_P`` the sum of :class:`PerceptronCriterion`.
+A loss has a ``value`` and a ``slope`` (its derivative) at a margin ``m = y (w . x + b)``; the smooth ones take arrays
+too, and their ``curvature`` bounds the second derivative. Lecture 004's ``L`` is the sum of :class:`ZeroOne`, Lecture
+000's ``E_P`` the sum of :class:`PerceptronCriterion`, Lecture 002's ``C`` is :class:`Squared`.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
+
+import numpy as np
+
+
+def sigmoid(z: Any) -> Any:
+    """Return ``1 / (1 + exp(-z))``, safe for any finite z.
+
+    Examples
+    --------
+    >>> float(sigmoid(0.0)), float(sigmoid(-1e4)), float(sigmoid(1e4))
+    (0.5, 0.0, 1.0)
+    """
+    small = np.exp(-np.abs(z))
+    return np.where(np.asarray(z) < 0, small, 1.0) / (1.0 + small)
 
 
 class ZeroOne:
@@ -41,7 +57,58 @@ class PerceptronCriterion:
         """Return the loss at margin ``m``."""
         return -m if m < 0 else 0
 
+    @staticmethod
+    def slope(m: Any) -> int:
+        """Return the derivative at margin ``m``; at 0, where there is none, that of the wrong side."""
+        return -1 if m <= 0 else 0
 
-LOSSES: dict[str, type[ZeroOne] | type[PerceptronCriterion]] = {
-    loss.name: loss for loss in (ZeroOne, PerceptronCriterion)
-}
+
+class Squared:
+    """``(a - t)^2 / 2`` with ``a = sigmoid(w . x + b)`` and t in {0, 1}: in the margin, ``sigmoid(-m)^2 / 2``.
+
+    Examples
+    --------
+    >>> float(Squared.value(0.0)), float(Squared.slope(0.0))
+    (0.125, -0.125)
+    """
+
+    name: ClassVar[str] = "squared"
+    curvature: ClassVar[float] = 0.0771  # of a^2 (1 - a) (2 - 3 a), whose largest value is at a = (15 - 33^0.5) / 24
+
+    @staticmethod
+    def value(m: Any) -> Any:
+        """Return the loss at margin ``m``."""
+        wrong = sigmoid(-m)
+        return 0.5 * wrong * wrong
+
+    @staticmethod
+    def slope(m: Any) -> Any:
+        """Return the derivative at margin ``m``."""
+        wrong = sigmoid(-m)
+        return -wrong * wrong * sigmoid(m)
+
+
+class Log:
+    """``log(1 + exp(-m))``, the loss of logistic regression.
+
+    Examples
+    --------
+    >>> float(Log.value(-1e4)), float(Log.slope(0.0))
+    (10000.0, -0.5)
+    """
+
+    name: ClassVar[str] = "log"
+    curvature: ClassVar[float] = 0.25
+
+    @staticmethod
+    def value(m: Any) -> Any:
+        """Return the loss at margin ``m``."""
+        return np.log1p(np.exp(-np.abs(m))) + np.maximum(-m, 0.0)
+
+    @staticmethod
+    def slope(m: Any) -> Any:
+        """Return the derivative at margin ``m``."""
+        return -sigmoid(-m)
+
+
+LOSSES: dict[str, Any] = {loss.name: loss for loss in (ZeroOne, PerceptronCriterion, Squared, Log)}

@@ -55,6 +55,11 @@ class History:
         return [epoch.loss for epoch in self.epochs]
 
     @property
+    def mean_loss(self) -> list[float]:
+        """The mean loss that gradient descent met in each epoch; empty for rules that step on mistakes only."""
+        return [epoch.mean_loss for epoch in self.epochs if epoch.mean_loss is not None]
+
+    @property
     def held_out(self) -> list[float | None]:
         """The share of held-out examples misclassified after each epoch, None without a held-out part."""
         return [epoch.held_out for epoch in self.epochs]
@@ -92,7 +97,7 @@ class Progress:
         self._console = console
         self._bar: Any = None
         self._task: Any = None
-        self._mistakes: int | None = None
+        self._seen = ""
         self._epochs: int | None = None
         self._began = 0.0
 
@@ -108,12 +113,12 @@ class Progress:
             if time.perf_counter() - self._began < self._delay:
                 return
             self._start()
-        seen = "" if self._mistakes is None else f"{self._mistakes:,} mistakes in the last"
-        self._bar.update(self._task, completed=epoch - 1 + done / pool, description=f"epoch {epoch}", seen=seen)
+        self._bar.update(self._task, completed=epoch - 1 + done / pool, description=f"epoch {epoch}", seen=self._seen)
 
     def on_epoch(self, epoch: Epoch) -> None:
-        """Note the mistakes."""
-        self._mistakes = epoch.mistakes
+        """Note the mistakes or the loss."""
+        loss = epoch.mean_loss
+        self._seen = f"{epoch.mistakes:,} mistakes in the last" if loss is None else f"mean loss {loss:.6g} in the last"
 
     def on_end(self) -> None:
         """Take the bar away."""

@@ -6,6 +6,8 @@ where they stand in X, on the layout or on the number of threads, so a run can b
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,52 @@ from separatrix import _core
 from separatrix.problem import Problem
 
 Order = NDArray[np.uint32]
+
+
+class Plan(NamedTuple):
+    """What an epoch presents.
+
+    ``rows`` are its examples in order, None for all as they stand. Where folds are cut by weight, ``entries`` are the
+    rows as presented, one that lies across a cut twice, with the weights ``shares``, and ``edges`` are where folds
+    begin and end; else the two are None and ``entries`` is ``rows``. ``length`` counts the entries.
+    """
+
+    rows: Order | None
+    entries: Order | None
+    length: int
+    shares: NDArray[np.float64] | None = None
+    edges: NDArray[np.int64] | None = None
+
+    def end_of_chunk(self, begin: int, chunk: int, fold: int) -> int:
+        """Return where to pause after about this many entries: always between two folds."""
+        if self.edges is None:
+            return min(begin + max(chunk // fold, 1) * fold, self.length)
+        return int(self.edges[np.searchsorted(self.edges, min(begin + chunk, self.length))])
+
+
+def cut_by_weight(order: Order, weights: NDArray[np.float64], fold: int, *, most: int = 1000) -> tuple[Order, Any, Any]:
+    """Cut an order into folds that weigh ``fold`` each (the last may weigh less): entries, shares, edges.
+
+    So an example of weight 2 is in every way two examples. Where the examples weigh more than ``most`` on average the
+    folds are heavier, so that no weights can hold up a run: there are at most ``most`` times as many as without.
+
+    Examples
+    --------
+    >>> cut_by_weight(np.arange(3, dtype=np.uint32), np.array([1.0, 4.0, 1.0]), 2)
+    (array([0, 1, 1, 1, 2], dtype=uint32), array([1., 1., 2., 1., 1.]), array([0, 2, 3, 5]))
+    """
+    ends = np.cumsum(weights)
+    weight = max(float(fold), fold * (ends[-1] / (most * len(order))))
+    rounding = min(1e-15 * len(order) * ends[-1], 1e-3 * weight)  # of the sums: no fold or part of a row is so small
+    rounding = max(rounding, 1e-9 * weight)
+    cuts = weight * np.arange(1, np.ceil((ends[-1] - rounding) / weight))
+    at = np.searchsorted(ends, cuts - rounding)
+    inside = ends[at] > cuts + rounding
+    entries = np.insert(order, at[inside], order[at[inside]])
+    shares = np.diff(np.insert(ends, at[inside], cuts[inside]), prepend=0.0)
+    edges = np.concatenate([[0], at + np.cumsum(inside) + ~inside, [len(entries)]])
+    return entries, shares, edges.astype(np.int64)
+
 
 ORDERS = ("cyclic", "shuffled")
 _HELD_OUT = 2**64 - 1  # the number of the "epoch" whose order picks the held-out examples
@@ -48,6 +96,7 @@ class Orders:
         if not 0 <= seed < 2**64:
             raise ValueError(f"the seed must be a whole number from 0 to 2^64 - 1; found {seed!r}")
         self._seed = seed
+        self._weights = problem.weights
         self._shuffler: _core.Shuffler | None = None
         self._train: Order | None = None
         self.held_out: Order | None = None
@@ -76,6 +125,18 @@ class Orders:
         if self._train is None:
             return order
         return order[np.isin(order, self._train, assume_unique=True)]
+
+    def plan(self, number: int, fold: int | str, *, most: int | None = None) -> Plan:
+        """Return what this epoch presents, in folds of this weight ("all": in one); ``most`` is for cut_by_weight.
+
+        Folds of 1 are cut by weight only if it is given: the engines present a heavy example several times anyway.
+        """
+        rows = self.epoch(number)
+        if self._weights is None or isinstance(fold, str) or (fold == 1 and most is None):
+            return Plan(rows, rows, self.pool)
+        order = np.arange(len(self._weights), dtype=np.uint32) if rows is None else rows
+        entries, shares, edges = cut_by_weight(order, self._weights[order], fold, most=most or 1000)
+        return Plan(rows, entries, len(entries), shares, edges)
 
     def unvisited(self, problem: Problem) -> list[int]:
         """Return the rows that no epoch will look at."""

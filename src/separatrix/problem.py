@@ -110,6 +110,10 @@ def check_weights(sample_weight: Any, n: int, *, what: str = "sample_weight") ->
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(f"{what} gives {weights[row]} to row {row}: weights must be finite and not negative")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"{what} is so large that its sum overflows: divide all weights by the same number")
     if not weights.any():
         raise ValueError(f"{what} is zero everywhere: at least one example must count")
     return weights

@@ -8,6 +8,7 @@ pocket    the weights with the longest run of correct answers that also made the
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def read(state: State, readout: str) -> tuple[Array, Number]:
     if readout in ("averaged", "voted") and state.drift is not None and state.age > 0:
         age = state.age if state.weights.dtype != object else _exact(state.age)
         return state.weights - state.drift / age, state.bias - state.drift_bias / age
-    return state.weights.copy(), state.bias
+    return state.scale * state.weights, state.bias
 
 
 def _exact(number: Number) -> Number:
@@ -81,6 +82,9 @@ class Ballot:
         self._index = np.concatenate([self._index, place])
         self._signed = np.concatenate([self._signed, signed])
         self._times = np.concatenate([self._times, times])
+
+    def __deepcopy__(self, memo: Any) -> Ballot:
+        return copy.copy(self)  # what it holds is replaced, never changed
 
     def mirrored(self) -> Ballot:
         """Return the ballot of the opposite question."""

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rules import Number
-from separatrix.stops import Ending
+from separatrix.stops import Ending, Epoch
 
 Array = NDArray[Any]
 
 # The slots of State.real and State.count, as the core's Target counts them (core.hpp).
-BIAS, BIRTH, DRIFT_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS = range(7)
+BIAS, BIRTH, DRIFT_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS, SCALE, RATE, MET, MET_FACTOR = range(11)
 UPDATES, MISTAKES, POCKET_CHECKED = range(3)
 
 
@@ -47,10 +47,17 @@ def _count(slot: int) -> property:
 class State:
     """The state of one question.
 
-    ``clock`` counts the examples presented so far (by weight). ``drift`` keeps the average in lazy form:
-    the averaged weights are ``weights - drift / age``. ``votes`` holds, for each update, the row, ``tau * y`` and the
-    age at which it happened. ``epochs`` and ``position`` say where in the run it stands; ``ended`` is what a stop rule
-    said of it, and such a state is left alone. With ``new_data`` the next run is on other examples than the last.
+    The weights are ``scale * weights``; the scale is 1 between epochs. ``clock`` counts the examples presented so far
+    (by weight). ``drift`` keeps the average in lazy form: the averaged weights are ``weights - drift / age``. ``votes``
+    holds, for each update, the row, ``tau * y`` and the age at which it happened; ``ballot`` keeps them between runs.
+    ``epochs`` and ``position`` say where in the run it stands; ``ended`` is what a stop rule said of it, and such a
+    state is left alone. With ``new_data`` the next run is on other examples than the last. ``reports`` are the epochs
+    of a run that was cut short, which a run that goes on tells to its stop rules first; ``last_report`` is the last.
+
+    For neurons, ``met`` sums the loss of the epoch's examples, each as it was met (with the logarithm of
+    ``met_factor``, which is 1 between epochs), and ``penalty`` is what the weights cost when the epoch began; ``rate``
+    is what is left of the learning rate, ``plateau`` the lowest loss so far and the epochs since then, and ``level``
+    the loss that the run began with.
     """
 
     positive: int
@@ -61,11 +68,17 @@ class State:
     pocket: Array | None = None
     votes: list[tuple[Array, Array, Array]] | None = None
     start: tuple[Array, Number] | None = None
+    ballot: Any = None
     epochs: int = 0
     position: int = 0
     clock: Number = 0
     ended: Ending | None = None
     new_data: bool = False
+    penalty: float = 0.0
+    plateau: tuple[float, int] = (float("inf"), 0)
+    reports: list[Epoch] = field(default_factory=list)
+    last_report: Epoch | None = None
+    level: float = 0.0
     alphas: dict[int, Number] = field(default_factory=dict)
 
     bias = _real(BIAS)
@@ -75,6 +88,10 @@ class State:
     pocket_bias = _real(POCKET_BIAS)
     pocket_run = _real(POCKET_RUN)
     pocket_loss = _real(POCKET_LOSS)
+    scale = _real(SCALE)
+    rate = _real(RATE)
+    met = _real(MET)
+    met_factor = _real(MET_FACTOR)
     updates = _count(UPDATES)
     mistakes = _count(MISTAKES)
     pocket_checked = _count(POCKET_CHECKED)
@@ -87,9 +104,10 @@ class State:
         kind: Any = object if exact else np.float64
         weights = np.array(weights, dtype=kind)
         zero: Number = 0 if exact else 0.0
-        real = np.array([zero] * 7, dtype=kind)
+        real = np.array([zero] * 11, dtype=kind)
         state = cls(positive, weights, real, np.zeros(3, dtype=np.int64), clock=clock)
         state.bias = bias
+        state.scale = state.rate = state.met_factor = zero + 1
         state.birth = state.run_start = clock
         if readout in ("averaged", "voted"):
             state.drift = np.array([zero] * len(weights), dtype=kind)
@@ -117,6 +135,8 @@ class State:
         twin.bias, twin.drift_bias, twin.pocket_bias = -twin.bias, -twin.drift_bias, -twin.pocket_bias
         if twin.start is not None:
             twin.start = (-twin.start[0], -twin.start[1])
+        if twin.ballot is not None:
+            twin.ballot = twin.ballot.mirrored()
         if twin.votes is not None:
             twin.votes = [(rows, -signed, times) for rows, signed, times in twin.votes]
         return twin
@@ -131,12 +151,14 @@ class State:
 class Status:
     """How a run ended. ``str(status)`` is a sentence.
 
-    ``converged`` is True when the run reached what it was looking for; ``interrupted`` when Ctrl-C ended it.
+    ``converged`` is True when the run reached what it was looking for; ``interrupted`` when Ctrl-C ended it;
+    ``diverged`` when its steps were too large, which the sentence then says.
     """
 
     text: str
     converged: bool
     interrupted: bool = False
+    diverged: bool = False
 
     def __str__(self) -> str:
         return self.text

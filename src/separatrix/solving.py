@@ -12,18 +12,19 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from separatrix.engines import BOUNDARIES, ENGINES, ties
-from separatrix.engines.base import Engine
-from separatrix.order import Order, Orders
+from separatrix.engines.base import Engine, WeightOverflowError
+from separatrix.order import Order, Orders, Plan
 from separatrix.problem import Problem, as_exact
-from separatrix.readouts import check_readout, read
-from separatrix.rules import Number
+from separatrix.readouts import Ballot, check_readout, read
+from separatrix.rules import Number, Smooth
+from separatrix.slope import Slope
 from separatrix.solution import Solution, State, Status
 from separatrix.stops import (
     Ending,
@@ -31,10 +32,13 @@ from separatrix.stops import (
     Judge,
     MaxEpochs,
     NoMistakes,
+    NoProgress,
     Stop,
     held_out_fraction,
+    is_count,
     losses_asked,
     time_limit,
+    watches_progress,
 )
 
 STARTS = ("zeros", "uniform")
@@ -66,15 +70,15 @@ def solve(
     engine : {"compiled", "reference"}
         How to run it.
     stop : Stop, default=NoMistakes() | MaxEpochs(1000)
-        When to stop.
+        When to stop; for the rules of neurons the default is NoProgress() | MaxEpochs(1000).
     readout : {"last", "averaged", "voted", "pocket"}
-        Which weights of the run become the solution.
+        Which weights of the run become the solution. Neurons, which step at every example, have the first two.
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is.
     order : {"cyclic", "shuffled"}
         As the rows stand, or shuffled anew each epoch.
     batch_size : int or "all", default=1
-        Examples answered with the same weights; their answers are averaged.
+        Examples answered with the same weights; their answers are averaged. With "all" their order has no meaning.
     start : "zeros", "uniform", (weights, bias) or State
         Where to start; from a State the run goes on.
     seed : int
@@ -139,7 +143,10 @@ def new_state(problem: Problem, positive: int, start: Any, *, readout: str, seed
         raise ValueError(f"the start needs {problem.d} weights, one for each column; found shape {np.shape(weights)}")
     if bias and not problem.bias:
         raise ValueError(f"a starting bias of {bias} needs a bias: it is switched off here")
-    return State.new(positive, weights, bias, readout=readout, clock=clock, exact=exact)
+    state = State.new(positive, weights, bias, readout=readout, clock=clock, exact=exact)
+    if readout == "voted" and not exact:
+        state.ballot = Ballot((weights, bias), float(problem.bias))
+    return state
 
 
 @dataclass
@@ -149,6 +156,8 @@ class _Question:
     state: State
     judge: Judge
     number: int = 0  # finished epochs of this run
+    report: Epoch | None = None  # of the last epoch
+    known: dict[str, float] = field(default_factory=dict)  # each loss as it was last seen
     updates_before: int = 0
     ending: Ending | None = None
     interrupted: bool = False
@@ -170,16 +179,23 @@ def solve_targets(
     observers: Sequence[Any] = (),
 ) -> list[Solution]:
     """Run a rule for several questions at once, reading each row once for all; see :func:`solve`."""
-    stop = NoMistakes() | MaxEpochs(1000) if stop is None else stop
+    smooth = isinstance(rule, Smooth)
+    stop = _default_stop(rule) if stop is None else stop
     if not isinstance(stop, Stop):
         raise TypeError(f"stop must be a stop rule such as NoMistakes() | MaxEpochs(10); found {stop!r}")
     readout = check_readout(readout)
+    if smooth:
+        _check_smooth_readout(rule, readout)
+    elif watches_progress(stop):
+        raise ValueError(f"NoProgress watches the loss of gradient descent, which {rule.name!r} is not: use LossFlat")
     for state in states:
         _check_first_update(state, rule, boundary)
+    if isinstance(batch_size, str) and order == "shuffled":
+        order = "cyclic"
     orders = Orders(problem, order, seed, held_out_fraction(stop), first=states[0].epochs)
     if not problem.finite:
         problem.rows.check_finite(orders.unvisited(problem))
-    fold = _fold_size(batch_size, orders.pool, readout)
+    fold = _fold_size(batch_size, readout)
     step_observers = [each for each in observers if hasattr(each, "on_step")]
 
     def on_step(step: Any) -> None:
@@ -195,10 +211,23 @@ def solve_targets(
             state.rejoin(clock, epochs)
         if state.new_data:
             _weigh_pocket(state, machine, orders)
-    run = _Run(problem, machine, orders, stop, readout, fold, observers)
+    slope = Slope(rule, problem, machine, orders, fold, stop) if isinstance(rule, Smooth) else None
+    run = _Run(problem, machine, orders, stop, readout, fold, observers, slope)
     questions = [_Question(state, stop.begin(), updates_before=state.updates, ending=state.ended) for state in states]
+    for question in questions:
+        for past in question.state.reports:
+            question.judge(past)
+        if question.ending is not None and (last := question.state.last_report) is not None:
+            question.report, question.known = last, dict(last.losses)
     run.go(questions)
     return [_solution(question, readout) for question in questions]
+
+
+def _default_stop(rule: Any) -> Stop:
+    limit = MaxEpochs(1000)
+    if not isinstance(rule, Smooth):
+        return NoMistakes() | limit
+    return limit if rule.schedule == "adaptive" else NoProgress() | limit
 
 
 def _engine(name: str) -> Any:
@@ -207,16 +236,20 @@ def _engine(name: str) -> Any:
     return ENGINES[name]
 
 
-def _fold_size(batch_size: int | str, pool: int, readout: str) -> int:
-    if batch_size == "all":
-        size = pool
-    elif isinstance(batch_size, str | bool) or batch_size != int(batch_size) or batch_size < 1:
+def _fold_size(batch_size: Any, readout: str) -> int | str:
+    whole = isinstance(batch_size, str) and batch_size == "all"
+    if not (whole or is_count(batch_size)):
         raise ValueError(f"batch_size must be a whole number of at least 1, or 'all'; found {batch_size!r}")
-    else:
-        size = min(int(batch_size), pool)
-    if size > 1 and readout == "voted":
+    if readout == "voted" and (whole or batch_size != 1):
         raise ValueError("the voted readout needs batch_size=1: a fold's update belongs to no single example")
-    return max(size, 1)
+    return "all" if whole else int(batch_size)
+
+
+def _check_smooth_readout(rule: Smooth, readout: str) -> None:
+    if readout in ("voted", "pocket"):
+        raise ValueError(f"the {readout} readout belongs to rules that step on mistakes only; found {rule.name!r}")
+    if readout == "averaged" and rule.alpha:
+        raise ValueError("the averaged readout needs alpha=0: weights that shrink are not kept in a form that averages")
 
 
 def _check_first_update(state: State, rule: Any, boundary: str) -> None:
@@ -248,9 +281,11 @@ class _Run:
         orders: Orders,
         stop: Stop,
         readout: str,
-        fold: int,
+        fold: int | str,
         observers: Sequence[Any],
+        slope: Slope | None,
     ) -> None:
+        self._slope = slope
         self._problem = problem
         self._machine = machine
         self._orders = orders
@@ -265,12 +300,14 @@ class _Run:
         """Run every question to its end."""
         self._tell("on_begin", questions=len(questions), pool=self._orders.pool, stop=self._stop)
         try:
-            with _interrupts() as pressed:
+            with interrupts() as pressed:
+                if self._slope is not None:
+                    self._slope.start([question.state for question in questions])
                 while active := [question for question in questions if question.ending is None]:
-                    order = self._orders.epoch(active[0].state.epochs)
+                    plan = self._orders.plan(active[0].state.epochs, self._fold)
                     self._tell("on_epoch_begin")
-                    if self._epoch(active, order, pressed):
-                        self._judge(questions, active, order)
+                    if self._epoch(active, plan, pressed) and (left := self._standing(active)):
+                        self._judge(questions, left, plan.rows)
                     if pressed[0]:
                         for question in active:
                             self._interrupt(question)
@@ -279,22 +316,31 @@ class _Run:
         finally:
             self._tell("on_end")
 
-    def _epoch(self, active: list[_Question], order: Order | None, pressed: list[bool]) -> bool:
+    def _epoch(self, active: list[_Question], plan: Plan, pressed: list[bool]) -> bool:
         """Run what is left of the epoch; False when Ctrl-C or the time limit cut it short.
 
         No result depends on the size of the chunks, which follows the clock: some tens of milliseconds each.
         """
         states = [question.state for question in active]
-        pool, fold = self._orders.pool, self._fold
+        pool = plan.length
+        fold = pool if isinstance(self._fold, str) else self._fold
         begin = states[0].position if states[0].position < pool else 0
         if begin == 0:
             for state in states:
                 state.mistakes = 0
+                if self._slope is not None:
+                    self._slope.begin_epoch(state)
         chunk = self._machine.chunk(len(states))
         while begin < pool:
-            end = min(begin + max(chunk // fold, 1) * fold, pool)
+            end = plan.end_of_chunk(begin, chunk, fold)
             before = self._seconds()
-            self._machine.advance(states, order, begin, end)
+            try:
+                self._machine.advance(states, plan, begin, end)
+            except WeightOverflowError:
+                if self._slope is None:
+                    raise
+                self._one_by_one(active, plan)
+                return True
             for state in states:
                 state.position = end
             self._tell("on_advance", epoch=active[0].number + 1, done=end, pool=pool)
@@ -305,6 +351,33 @@ class _Run:
                     self._cut_short(question)
                 return False
         return True
+
+    def _one_by_one(self, active: list[_Question], plan: Plan) -> None:
+        """Run an epoch in which some weights overflowed once more, question by question, and end those that fall."""
+        assert self._slope is not None
+        for question in active:
+            self._slope.restore(question.state)
+        for question in active:
+            try:
+                self._machine.advance([question.state], plan, question.state.position, plan.length)
+            except WeightOverflowError:
+                self._end_fallen(question)
+
+    def _standing(self, active: list[_Question]) -> list[_Question]:
+        """Return the questions that an epoch has not ended: its last step may have been too long for numbers."""
+        for question in active:
+            if self._slope is not None and question.ending is None:
+                state = question.state
+                if not (math.isfinite(_norm([state])) and math.isfinite(state.bias)):
+                    self._end_fallen(question)
+        return [question for question in active if question.ending is None]
+
+    def _end_fallen(self, question: _Question) -> None:
+        """End a question whose weights overflowed where its epoch began."""
+        assert self._slope is not None
+        self._slope.restore(question.state)
+        question.number += 1
+        question.ending = question.state.ended = self._slope.too_large(question.number, math.inf)
 
     def _interrupt(self, question: _Question) -> None:
         if question.ending is None:
@@ -324,10 +397,19 @@ class _Run:
             state.epochs += 1
             state.position = 0
             question.number += 1
-            reports.append(self._report(question, order))
+            question.report = state.last_report = self._report(question, order)
+            question.known.update(question.report.losses)
+            reports.append(question.report)
         for question, report in zip(active, reports, strict=True):
-            question.ending = question.state.ended = question.judge(report)
-        whole = _together(reports, [question.state for question in questions])
+            verdict = question.judge(report)
+            if self._slope is not None:
+                verdict = self._slope.judge(question.state, report, verdict)
+            question.ending = verdict
+            question.state.ended = None if verdict is not None and verdict.cut else verdict
+            question.state.reports.append(report)
+            if question.state.ended is not None:
+                question.state.reports = []
+        whole = _together(reports[0], questions)
         if self._tell("on_epoch", epoch=whole):
             for question in active:
                 if question.ending is None:
@@ -337,8 +419,10 @@ class _Run:
         state = question.state
         losses: dict[str, float] = {}
         held_out = None
-        if asked := losses_asked(self._stop, question.number):
-            sums = self._machine.tally(state, state.weights, state.bias, order)
+        since = len(state.reports) + 1
+        if asked := losses_asked(self._stop, since):
+            smooth = any(name in ("squared", "log") for name in asked)
+            sums = self._machine.tally(state, state.weights, state.bias, order, smooth=smooth)
             losses = {name: float(getattr(sums, name)) for name in asked}
         rows = self._orders.held_out
         if rows is not None:
@@ -348,39 +432,47 @@ class _Run:
             held_out = float(wrong) / (len(rows) if counts is None else float(counts[rows].sum()))
         return Epoch(
             question.number, state.mistakes, state.updates - question.updates_before, _norm([state]),
-            self._seconds(), losses, held_out,
+            self._seconds(), losses, held_out, None if self._slope is None else self._slope.mean_loss(state, order),
+            since,
         )  # fmt: skip
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._began
 
     def _tell(self, event: str, **what: Any) -> bool:
-        """Tell every observer that listens; True when one of them asks to stop."""
-        answers = [getattr(each, event)(**what) for each in self._observers if hasattr(each, event)]
-        return any(bool(answer) for answer in answers)
+        return tell(self._observers, event, **what)
+
+
+def tell(observers: Sequence[Any], event: str, **what: Any) -> bool:
+    """Tell every observer that listens; True when one of them asks to stop."""
+    answers = [getattr(each, event)(**what) for each in observers if hasattr(each, event)]
+    return any(bool(answer) for answer in answers)
 
 
 def _norm(states: Sequence[State]) -> float:
     try:
-        return math.sqrt(sum(float(np.dot(state.weights, state.weights)) for state in states))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return math.sqrt(sum(float(np.dot(state.weights, state.weights)) for state in states))
     except OverflowError:  # exact numbers have no largest
         return math.inf
 
 
-def _together(reports: Sequence[Epoch], states: Sequence[State]) -> Epoch:
-    """Return one report for all questions: sums of the counts and losses, the norm of all weights."""
-    if len(states) == 1:
-        return reports[0]
-    names = reports[0].losses
+def _together(now: Epoch, questions: Sequence[_Question]) -> Epoch:
+    """Return one report for all questions, the last of each: sums of the counts and losses, the norm of all weights."""
+    if len(questions) == 1:
+        return now
+    reports = [question.report for question in questions if question.report is not None]
     held_out = [report.held_out for report in reports if report.held_out is not None]
     return Epoch(
-        reports[0].number,
+        now.number,
         sum(report.mistakes for report in reports),
         sum(report.updates for report in reports),
-        _norm(states),
-        reports[-1].seconds,
-        {name: sum(report.losses[name] for report in reports) for name in names},
+        _norm([question.state for question in questions]),
+        max(report.seconds for report in reports),
+        {name: sum(question.known.get(name, 0.0) for question in questions) for name in now.losses},
         sum(held_out) / len(held_out) if held_out else None,
+        None if now.mean_loss is None else sum(report.mean_loss or 0.0 for report in reports),
+        now.since,
     )
 
 
@@ -388,14 +480,14 @@ def _solution(question: _Question, readout: str) -> Solution:
     ending = question.ending
     assert ending is not None
     weights, bias = read(question.state, readout)
-    status = Status(ending.text, ending.converged, question.interrupted)
+    status = Status(ending.text, ending.converged, question.interrupted, ending.diverged)
     epochs = question.number + (1 if question.state.position else 0)
     updates = question.state.updates - question.updates_before
     return Solution(weights, bias, status, epochs, updates, readout, question.state)
 
 
 @contextmanager
-def _interrupts() -> Iterator[list[bool]]:
+def interrupts() -> Iterator[list[bool]]:
     """Turn the first Ctrl-C into a flag that the loop looks at, so that no array is left half changed.
 
     A second Ctrl-C raises at once. Outside the main thread, or where the program has its own handler, nothing changes.
@@ -418,4 +510,4 @@ def _interrupts() -> Iterator[list[bool]]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-__all__ = ["BOUNDARIES", "STARTS", "new_state", "solve", "solve_targets"]
+__all__ = ["BOUNDARIES", "STARTS", "interrupts", "new_state", "solve", "solve_targets", "tell"]

@@ -23,11 +23,15 @@ class Spread:
         """Look at some of these rows (Chan, Golub and LeVeque 1979, formula 1.5, joins the sums)."""
         sample = rows.values[:: -(-rows.shape[0] // SAMPLE)]
         count = sample.shape[0]
-        mean, squares = _moments(sample, len(self._mean))
-        shift = mean - self._mean
         total = self.count + count
-        self._squares = self._squares + squares + shift * shift * (self.count * count / total)
-        self._mean = self._mean + shift * (count / total)
+        with np.errstate(over="ignore", invalid="ignore"):  # a spread may be too large for a number
+            mean, squares = _moments(sample, len(self._mean))
+            if self.count == 0:
+                self._mean, self._squares = mean, squares
+            else:
+                shift = mean - self._mean
+                self._squares = self._squares + squares + shift * shift * (self.count * count / total)
+                self._mean = self._mean + shift * (count / total)
         self.count = total
 
     @property
@@ -41,9 +45,10 @@ def _moments(sample: Any, d: int) -> tuple[Floats, Floats]:
     n = sample.shape[0]
     if is_sparse(sample):
         values = sample.data.astype(np.float64)
-        mean = np.bincount(sample.indices, values, minlength=d) / n
-        squares = np.bincount(sample.indices, values * values, minlength=d) - n * mean * mean
-        return mean, np.maximum(squares, 0.0)
+        mean: Floats = np.bincount(sample.indices, values, minlength=d) / n
+        squares: Floats = np.asarray(np.bincount(sample.indices, values * values, minlength=d), dtype=np.float64)
+        squares -= n * mean * mean
+        return mean, np.maximum(squares, 0.0, out=squares)
     block = np.array(sample, dtype=np.float64, order="C")
     mean = block.mean(axis=0)
     block -= mean

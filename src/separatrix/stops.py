@@ -7,6 +7,7 @@ A stop rule holds no state. ``begin()`` gives a judge, which sees each finished 
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,7 +21,10 @@ class Epoch:
 
     ``number`` counts from 1 in this run; ``losses`` holds those that some rule asked for after this epoch, by name;
     ``held_out`` (the share of held-out examples misclassified) is None without a held-out part; ``seconds`` is the
-    time since the run began.
+    time since the run began. ``mean_loss`` is what gradient descent walks down: the mean of the rule's loss over the
+    epoch's examples, each as it was met, with the penalty as it was when the epoch began; for one batch of all examples
+    that is the objective before its step. It is None for rules that step on mistakes only. ``since`` counts the epochs
+    of a run that was cut short too, where ``number`` counts those of this call.
     """
 
     number: int
@@ -30,6 +34,8 @@ class Epoch:
     seconds: float
     losses: Mapping[str, float] = field(default_factory=dict)
     held_out: float | None = None
+    mean_loss: float | None = None
+    since: int = 0
 
     @property
     def loss(self) -> float | None:
@@ -38,10 +44,17 @@ class Epoch:
 
 
 class Ending(NamedTuple):
-    """Why a run ended: a sentence, and whether it reached what it was looking for."""
+    """Why a run ended: a sentence, and whether it reached what it was looking for.
+
+    ``diverged``: its steps were too large; ``cut``: it was cut short and could go on; ``flat``: its mean loss fell no
+    more, or it had no more epochs, which is a success only if that loss is low.
+    """
 
     text: str
     converged: bool
+    diverged: bool = False
+    cut: bool = False
+    flat: bool = False
 
 
 Judge = Callable[[Epoch], "Ending | None"]
@@ -53,11 +66,12 @@ def times(count: int, noun: str) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _is_count(value: object) -> bool:
-    return _is_number(value) and value == int(value) and value >= 1  # type: ignore[call-overload, operator]
+def is_count(value: object) -> bool:
+    """Return whether the value is a whole number of at least 1."""
+    return not isinstance(value, bool) and isinstance(value, numbers.Integral) and int(value) >= 1
 
 
 class Stop:
@@ -116,7 +130,7 @@ class MaxEpochs(Stop):
     epochs: int
 
     def __post_init__(self) -> None:
-        if not _is_count(self.epochs):
+        if not is_count(self.epochs):
             raise ValueError(f"the number of epochs must be a whole number of at least 1; found {self.epochs!r}")
 
     def begin(self) -> Judge:
@@ -125,6 +139,11 @@ class MaxEpochs(Stop):
         def judge(epoch: Epoch) -> Ending | None:
             if epoch.number < self.epochs:
                 return None
+            if epoch.mean_loss is not None:
+                made = times(epoch.mistakes, "mistake") if epoch.mistakes else "no mistakes"
+                text = f"stopped after {times(epoch.number, 'epoch')} with a mean loss of {epoch.mean_loss:.6g}"
+                # On separable data a smooth loss falls for ever: an epoch without mistakes is all there is to reach.
+                return Ending(f"{text} and {made} in the last", not epoch.mistakes, flat=True)
             text = f"stopped after {times(epoch.number, 'epoch')} with {times(epoch.mistakes, 'mistake')} in the last"
             return Ending(f"{text}: the data may not be separable" if epoch.mistakes else text, False)
 
@@ -148,7 +167,9 @@ class TimeLimit(Stop):
     def ending(self, epoch: int, mistakes: int) -> Ending:
         """Return the sentence for a run that this limit ended."""
         made = times(mistakes, "mistake")
-        return Ending(f"stopped by the time limit of {self.seconds:g} s in epoch {epoch}, with {made} in it", False)
+        return Ending(
+            f"stopped by the time limit of {self.seconds:g} s in epoch {epoch}, with {made} in it", False, cut=True
+        )
 
 
 @dataclass(frozen=True)
@@ -189,8 +210,8 @@ class LossFlat(Stop):
         _check_look(self.every, self.loss)
         if not (_is_number(self.change) and self.change >= 0):
             raise ValueError(f"the change must be zero or positive; found {self.change!r}")
-        if not _is_count(self.patience):
-            raise ValueError(f"patience must be at least 1; found {self.patience!r}")
+        if not is_count(self.patience):
+            raise ValueError(f"patience must be a whole number of at least 1; found {self.patience!r}")
 
     def begin(self) -> Judge:
         """Return a judge."""
@@ -212,16 +233,53 @@ class LossFlat(Stop):
         return judge
 
 
+@dataclass(frozen=True)
+class NoProgress(Stop):
+    """Stop gradient descent when the mean loss falls no more.
+
+    The average over the last ``patience`` epochs must be lower by ``tol`` of itself than over as many before them:
+    single epochs of stochastic descent go up and down.
+    """
+
+    tol: float = 1e-4
+    patience: int = 5
+
+    def __post_init__(self) -> None:
+        if not (_is_number(self.tol) and 0 <= self.tol < 1):
+            raise ValueError(f"tol must be at least 0 and below 1; found {self.tol!r}")
+        if not is_count(self.patience):
+            raise ValueError(f"patience must be a whole number of at least 1; found {self.patience!r}")
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+        seen: list[float] = []
+
+        def judge(epoch: Epoch) -> Ending | None:
+            if epoch.mean_loss is None:
+                raise ValueError("NoProgress watches the loss of gradient descent; for the perceptron use LossFlat")
+            seen.append(epoch.mean_loss)
+            del seen[: -2 * self.patience]
+            before, after = sum(seen[: self.patience]), sum(seen[self.patience :])
+            if len(seen) < 2 * self.patience or before - after > self.tol * abs(before):
+                return None
+            since = f"in the {times(self.patience, 'epoch')} up to epoch {epoch.number}"
+            return Ending(
+                f"the mean loss fell by at most {self.tol:g} of itself {since} (to {seen[-1]:.6g})", True, flat=True
+            )
+
+        return judge
+
+
 def _check_look(every: int, loss: str) -> None:
-    if not _is_count(every):
-        raise ValueError(f"every must be at least 1 epoch; found {every!r}")
+    if not is_count(every):
+        raise ValueError(f"every must be a whole number of at least 1; found {every!r}")
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {loss!r}")
 
 
 def _look(rule: LossAtMost | LossFlat, epoch: Epoch) -> float | None:
     """Return the rule's loss after the epoch, None in the epochs that it does not look at."""
-    return epoch.losses[rule.loss] if epoch.number % rule.every == 0 else None
+    return epoch.losses.get(rule.loss) if (epoch.since or epoch.number) % rule.every == 0 else None
 
 
 @dataclass(frozen=True)
@@ -234,8 +292,8 @@ class HeldOutFlat(Stop):
     def __post_init__(self) -> None:
         if not (_is_number(self.fraction) and 0 < self.fraction < 1):
             raise ValueError(f"the held-out fraction must lie between 0 and 1; found {self.fraction!r}")
-        if not _is_count(self.patience):
-            raise ValueError(f"patience must be at least 1; found {self.patience!r}")
+        if not is_count(self.patience):
+            raise ValueError(f"patience must be a whole number of at least 1; found {self.patience!r}")
 
     def begin(self) -> Judge:
         """Return a judge."""
@@ -260,6 +318,11 @@ def losses_asked(stop: Stop, epoch: int) -> list[str]:
     """Return the names of the losses that some rule wants to see after this epoch."""
     looking = [part for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0]
     return sorted({part.loss for part in looking})
+
+
+def watches_progress(stop: Stop) -> bool:
+    """Return whether some rule wants to see the mean loss."""
+    return any(isinstance(part, NoProgress) for part in stop.parts)
 
 
 def held_out_fraction(stop: Stop) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from separatrix.order import Order
+from separatrix.order import Order, Plan
 from separatrix.problem import Problem
 from separatrix.rules import Number
 from separatrix.solution import State
@@ -40,13 +40,20 @@ class Step:
     mistake: bool
     weights: tuple[Number, ...]
     bias: Number
+    updated: bool
 
 
 class Sums(NamedTuple):
-    """The losses of one weight vector over some examples."""
+    """The losses of one weight vector over some examples; the smooth ones are 0 where they were not asked for."""
 
     zero_one: Number
     perceptron: Number
+    squared: Number
+    log: Number
+
+
+class WeightOverflowError(ValueError):
+    """An activation was not finite although its row is: the weights have grown too large."""
 
 
 class Engine(Protocol):
@@ -58,7 +65,7 @@ class Engine(Protocol):
         rule: Any,
         *,
         boundary: str,
-        batch_size: int,
+        batch_size: int | str,
         n_jobs: int,
         on_step: Callable[[Step], None] | None,
     ) -> None: ...
@@ -67,10 +74,10 @@ class Engine(Protocol):
         """Return how many examples to run before the first look at the clock and at Ctrl-C."""
         ...
 
-    def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
-        """Learn from examples ``begin..end`` of the order, changing the states in place."""
+    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+        """Learn from the entries ``begin..end`` of the plan, changing the states in place."""
         ...
 
-    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None) -> Sums:
+    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
         """Return the losses of these weights for the state's question over these rows (all, if None)."""
         ...

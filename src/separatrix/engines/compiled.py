@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.engines.base import Step, Sums, ties
-from separatrix.order import Order
+from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.order import Order, Plan
 from separatrix.problem import Problem
 from separatrix.rules import Number
 from separatrix.solution import State
@@ -26,18 +26,25 @@ class CompiledEngine:
         rule: Any,
         *,
         boundary: str,
-        batch_size: int = 1,
+        batch_size: int | str = 1,
         n_jobs: int = 1,
         on_step: Callable[[Step], None] | None = None,
     ) -> None:
-        if getattr(rule, "kernel", None) != "threshold":
+        kernel = getattr(rule, "kernel", None)
+        if kernel is None:
             raise ValueError(f"rule {rule.name!r} has no compiled form: use engine='reference'")
         if problem.exact:
             raise ValueError("exact numbers run in the reference engine only")
         if on_step is not None:
             raise ValueError("steps can be observed in the reference engine only: use engine='reference'")
         self._problem = problem
-        self._rule = rule
+        self._rule = _core.Rule(
+            kernel,
+            float(rule.eta),
+            float(rule.threshold),
+            float(getattr(rule, "alpha", 0.0)),
+            getattr(rule, "schedule", "constant") == "invscaling",
+        )
         self._ties = ties(boundary)
         self._batch_size = batch_size
         self._n_jobs = n_jobs
@@ -52,20 +59,23 @@ class CompiledEngine:
         """Return how many examples take a few milliseconds."""
         return max(1, _PRODUCTS_A_CHUNK // (self._per_row * max(1, n_states)))
 
-    def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
-        """Learn from examples ``begin..end`` of the order."""
+    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+        """Learn from the entries ``begin..end`` of the plan."""
         problem = self._problem
+        edges = plan.edges
+        if edges is not None:
+            edges = edges[np.searchsorted(edges, begin) : np.searchsorted(edges, end, side="right")]
         bad, clock = _core.visit(
             problem.rows.matrix,
-            _core.Examples(problem.codes, problem.weights, order),
+            _core.Examples(problem.codes, problem.weights, plan.entries, plan.shares),
             begin,
             end,
             [self._target(state) for state in states],
-            float(self._rule.eta),
-            float(self._rule.threshold),
+            self._rule,
             float(problem.bias) ** 2,
             float(states[0].clock),
-            self._batch_size,
+            max(plan.length, 2) if isinstance(self._batch_size, str) else min(self._batch_size, plan.length),
+            edges,
             self._lengths,
             self._n_jobs,
         )
@@ -77,22 +87,22 @@ class CompiledEngine:
                 if len(votes[0]):
                     state.votes.append(votes)
 
-    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None) -> Sums:
+    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
         """Return the losses of these weights for the state's question over these rows."""
         problem = self._problem
         probe = State.new(state.positive, weights, bias, readout="last")
         end = problem.n if rows is None else len(rows)
         examples = _core.Examples(problem.codes, problem.weights, rows)
-        bad, loss, criterion = _core.tally(problem.rows.matrix, examples, 0, end, self._make(probe))
+        bad, *losses = _core.tally(problem.rows.matrix, examples, 0, end, self._make(probe), smooth)
         self._refuse(bad)
-        return Sums(loss, criterion)
+        return Sums(*losses)
 
     def _refuse(self, bad: int) -> None:
         """Say why the activation of this row was not finite; -1 means that all were."""
         if bad < 0:
             return
         self._problem.rows.refuse_row(bad)
-        raise ValueError(
+        raise WeightOverflowError(
             f"the activation of row {bad} is not a finite number: values of X, weights or eta0 are so large that sums "
             "overflow; scale the features first"
         )

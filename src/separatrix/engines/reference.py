@@ -5,18 +5,20 @@ Nothing here is fast and nothing here is clever; the compiled engine must agree 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from separatrix.engines.base import Step, Sums, ties
-from separatrix.losses import PerceptronCriterion
-from separatrix.order import Order
+from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.losses import Log, PerceptronCriterion, Squared
+from separatrix.order import Order, Plan
 from separatrix.problem import Problem
 from separatrix.rows import is_sparse
-from separatrix.rules import Number
+from separatrix.rules import Answer, Number
 from separatrix.solution import State
 
 _COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
@@ -31,12 +33,15 @@ class ReferenceEngine:
         rule: Any,
         *,
         boundary: str,
-        batch_size: int = 1,
+        batch_size: int | str = 1,
         n_jobs: int = 1,
         on_step: Callable[[Step], None] | None = None,
     ) -> None:
         self._problem = problem
         self._rule = rule
+        self._smooth = rule.threshold == math.inf
+        if self._smooth and problem.exact:
+            raise ValueError(f"rule {rule.name!r} has no exact numbers: give it floats")
         self._ties = ties(boundary)
         self._batch_size = batch_size
         self._on_step = on_step
@@ -49,17 +54,34 @@ class ReferenceEngine:
         """Return a small number of examples."""
         return 64
 
-    def advance(self, states: Sequence[State], order: Order | None, begin: int, end: int) -> None:
-        """Learn from examples ``begin..end`` of the order."""
-        rows = list(range(begin, end)) if order is None else [int(row) for row in order[begin:end]]
-        pool = self._problem.n if order is None else len(order)
+    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+        """Learn from the entries ``begin..end`` of the plan."""
+        entries = range(begin, end) if plan.entries is None else [int(row) for row in plan.entries[begin:end]]
         for state in states:
-            run = self.steps(state, rows, order) if self._batch_size == 1 else self._folds(state, rows, order)
+            if state.scale != 1:  # as another engine may have left it in the middle of an epoch
+                state.weights *= state.scale
+                state.scale = self._one
+            if self._batch_size == 1:
+                run = self.steps(state, list(entries), plan.rows)
+            else:
+                run = self._folds(state, self._cut(list(entries), plan, begin, end), plan.rows)
             for step in run:
                 if self._on_step is not None:
                     self._on_step(step)
-            if end == pool:
-                self._check_pocket(state, order)
+            if end == plan.length:
+                self._check_pocket(state, plan.rows)
+
+    def _cut(self, entries: list[int], plan: Plan, begin: int, end: int) -> list[list[tuple[int, Number]]]:
+        """Return the folds, each a list of rows and their weights; an example of weight 0 is in none."""
+        if plan.edges is not None and plan.shares is not None:
+            shares: list[Number] = plan.shares[begin:end].tolist()
+            edges = [int(edge) - begin for edge in plan.edges if begin <= edge <= end]
+        else:
+            shares = [self._weight(i) for i in entries]
+            size = len(entries) if isinstance(self._batch_size, str) else self._batch_size
+            edges = [*range(0, len(entries), size), len(entries)]
+        pairs = list(zip(entries, shares, strict=True))
+        return [[pair for pair in pairs[a:b] if pair[1] > 0] for a, b in pairwise(edges)]
 
     def steps(self, state: State, rows: Sequence[int], order: Order | None) -> Iterator[Step]:
         """Present these rows one at a time, yielding a Step for each presentation."""
@@ -72,16 +94,17 @@ class ReferenceEngine:
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
-                if mistake:
+                if mistake or self._smooth:
                     share = remaining if remaining < 1 or copy == _COPIES else self._one
                     self._check_pocket(state, order)
                     self._learn(state, i, x, y, margin, share)
+                    state.mistakes += mistake
                     state.clock += share
                     remaining -= share
                     state.run_start = state.clock
                     state.pocket_checked = 0
-                yield _step(state, i, x, y, activation, margin, mistake)
-                if not mistake:
+                yield self._step(state, i, x, y, activation, margin, mistake)
+                if not (mistake or self._smooth):
                     break
             state.clock = clock + self._weight(i)
 
@@ -92,14 +115,15 @@ class ReferenceEngine:
         if self._bias_square:
             n += self._divide(state.bias * state.bias, self._bias_square)
         a = state.alphas.get(i, 0)
-        shrink, tau = self._rule.step(margin, q, a, n, state.updates + 1)
-        if shrink != 1:
-            raise ValueError(f"rule {self._rule.name!r} shrinks the weights, which no readout supports yet")
-        signed = tau * share * y
+        shrink, tau = self._answer(state, margin, q, a, n, share)
+        signed = tau * y
         step = [signed * v for v in x]
         bias_step = signed * self._bias_square
         age = state.age
-        state.alphas[i] = a + tau * share
+        if shrink != 1:
+            state.alphas = {row: shrink * alpha for row, alpha in state.alphas.items()}
+            state.weights *= shrink
+        state.alphas[i] = shrink * a + tau
         state.weights += np.array(step, dtype=state.weights.dtype)
         state.bias += bias_step
         if state.drift is not None:
@@ -107,32 +131,43 @@ class ReferenceEngine:
             state.drift_bias += age * bias_step
         if state.votes is not None:
             state.votes.append((np.array([i]), np.array([float(signed)]), np.array([float(age)])))
-        state.mistakes += 1
         state.updates += 1
 
-    def _folds(self, state: State, rows: Sequence[int], order: Order | None) -> Iterator[Step]:
+    def _answer(self, state: State, m: Number, q: Number, a: Number, n: Number, share: Number) -> Answer:
+        """Ask the rule, for a part of an example and at the state's rate, and note the loss that was met."""
+        shrink, tau = self._rule.step(m, q, a, n, state.updates + 1)
+        if self._smooth:
+            state.met += share * float(self._rule.loss.value(m))
+        part = (share if not self._smooth or self._batch_size != 1 or share < 1 else self._one) * state.rate
+        return Answer(shrink if shrink == 1 else 1 - part * (1 - shrink), tau * part)
+
+    def _folds(self, state: State, folds: list[list[tuple[int, Number]]], order: Order | None) -> Iterator[Step]:
         """Ask the rule for a whole fold with the weights held still, then move them by the weighted mean."""
-        for begin in range(0, len(rows), self._batch_size):
-            fold = [i for i in rows[begin : begin + self._batch_size] if self._weight(i) > 0]
-            total = sum((self._weight(i) for i in fold), start=0 * self._one)
+        for fold in folds:
+            total = sum((weight for _, weight in fold), start=0 * self._one)
             answers = []
             step = [0 * self._one] * self._problem.d
-            bias_step = 0 * self._one
-            for i in fold:
+            bias_step = decay = 0 * self._one
+            taught = 0
+            for i, weight in fold:
                 x, y = self._table[i], self._sign(state, i)
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
                 answers.append((i, x, y, activation, margin, mistake))
-                if mistake:
-                    tau = self._rule.step(margin, None, None, None, state.updates + 1).tau
-                    signed = tau * self._weight(i) * y
+                if mistake or self._smooth:
+                    shrink, tau = self._answer(state, margin, None, None, None, weight)
+                    taught += 1
+                    decay += 1 - shrink
+                    signed = tau * y
                     step = [s + signed * v for s, v in zip(step, x, strict=True)]
                     bias_step += signed * self._bias_square
-            if any(answer[-1] for answer in answers):
+            if taught:
                 self._check_pocket(state, order)
                 mean = np.array([self._divide(s, total) for s in step], dtype=state.weights.dtype)
                 bias_mean = self._divide(bias_step, total)
+                if decay:
+                    state.weights *= 1 - decay / total
                 state.weights += mean
                 state.bias += bias_mean
                 if state.drift is not None:
@@ -144,7 +179,7 @@ class ReferenceEngine:
                 state.updates += 1
             state.clock += total
             for i, x, y, activation, margin, mistake in answers:
-                yield _step(state, i, x, y, activation, margin, mistake)
+                yield self._step(state, i, x, y, activation, margin, mistake)
 
     def _check_pocket(self, state: State, order: Order | None) -> None:
         """The ratchet: the longest run so far enters the pocket if it also makes less loss than the pocket."""
@@ -157,25 +192,32 @@ class ReferenceEngine:
             state.pocket_loss, state.pocket_run, state.pocket_bias = loss, run, state.bias
             state.pocket = state.weights.copy()
 
-    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None) -> Sums:
+    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
         """Return the losses of these weights for the state's question over these rows."""
-        zero_one, criterion = 0 * self._one, 0 * self._one
+        zero_one = criterion = squared = log = 0 * self._one
         for i in range(self._problem.n) if rows is None else rows:
             y = self._sign(state, int(i))
             margin = y * self._activation(weights, bias, self._table[int(i)])
+            if smooth:
+                squared += self._weight(int(i)) * float(Squared.value(float(margin)))
+                log += self._weight(int(i)) * float(Log.value(float(margin)))
             if margin < 0 or (margin == 0 and self._ties[y > 0]):
                 zero_one += self._weight(int(i))
                 criterion += self._weight(int(i)) * PerceptronCriterion.value(margin)
-        return Sums(zero_one, criterion)
+        return Sums(zero_one, criterion, squared, log)
 
     def _divide(self, number: Number, by: Number) -> Number:
         return Fraction(number) / by if self._problem.exact else number / by
 
     def _activation(self, weights: Any, bias: Number, x: list[Number]) -> Number:
-        return sum((w * v for w, v in zip(weights, x, strict=True)), start=0 * self._one) + bias
+        activation = sum((w * v for w, v in zip(weights, x, strict=True)), start=0 * self._one) + bias
+        if self._smooth and not math.isfinite(activation):
+            raise WeightOverflowError("an activation is not a finite number")
+        return activation
 
     def _is_mistake(self, margin: Number, y: int) -> bool:
-        return bool(margin < self._rule.threshold or (margin == self._rule.threshold and self._ties[y > 0]))
+        threshold = 0 if self._smooth else self._rule.threshold
+        return bool(margin < threshold or (margin == threshold and self._ties[y > 0]))
 
     def _sign(self, state: State, i: int) -> int:
         return 1 if self._problem.codes[i] == state.positive else -1
@@ -184,7 +226,8 @@ class ReferenceEngine:
         weights = self._problem.weights
         return self._one if weights is None else float(weights[i])
 
-
-def _step(state: State, i: int, x: list[Number], y: int, activation: Number, margin: Number, mistake: bool) -> Step:
-    weights = tuple(state.weights.tolist())
-    return Step(state.epochs + 1, i, tuple(x), y, activation, margin, mistake, weights, state.bias)
+    def _step(
+        self, state: State, i: int, x: list[Number], y: int, activation: Number, margin: Number, mistake: bool
+    ) -> Step:
+        weights, updated = tuple(state.weights.tolist()), mistake or self._smooth
+        return Step(state.epochs + 1, i, tuple(x), y, activation, margin, mistake, weights, state.bias, updated)

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from separatrix.rules.base import Answer, Number, Rule
+from separatrix.rules.logistic_neuron import LogisticNeuron
 from separatrix.rules.margin_perceptron import MarginPerceptron
 from separatrix.rules.perceptron import Perceptron
+from separatrix.rules.sigmoid_neuron import SigmoidNeuron
+from separatrix.rules.smooth import Smooth
 
-RULES: dict[str, type[Any]] = {rule.name: rule for rule in (Perceptron, MarginPerceptron)}
+RULES: dict[str, type[Any]] = {
+    rule.name: rule for rule in (Perceptron, MarginPerceptron, SigmoidNeuron, LogisticNeuron)
+}
 
-__all__ = ["RULES", "Answer", "MarginPerceptron", "Number", "Perceptron", "Rule"]
+__all__ = [
+    "RULES", "Answer", "LogisticNeuron", "MarginPerceptron", "Number", "Perceptron", "Rule", "SigmoidNeuron", "Smooth",
+]  # fmt: skip

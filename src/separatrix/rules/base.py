@@ -29,12 +29,12 @@ class Rule(Protocol):
         How the rule is called on the command line and in ``sx.trace``.
     threshold : number
         A margin below it is a mistake; whether a margin equal to it is one is the boundary's choice, and the
-        engine then does not ask.
+        engine then does not ask. Where it is infinite every example teaches, and a mistake is a margin below 0.
     eta : number
         The learning rate.
     kernel : str
-        The form in which the compiled core knows the rule: "threshold" is ``eta if m <= threshold else 0``. A rule
-        without one runs in the reference engine only.
+        The form in which the compiled core knows the rule: "threshold" is ``eta if m <= threshold else 0``; the name of
+        a smooth loss is a step down its slope at every example. A rule without one runs in the reference engine only.
     """
 
     name: ClassVar[str]

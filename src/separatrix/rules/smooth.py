@@ -1,0 +1,51 @@
+"""What the rules of neurons share: a step down the slope of a loss at every example, a rate, a shrinkage."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from separatrix.rules.base import Answer, Number, check_rate
+
+SCHEDULES = ("constant", "invscaling", "adaptive")
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Step down the slope of ``loss``: ``1 - eta * alpha, -eta * loss'(m)``.
+
+    Parameters
+    ----------
+    eta : float
+        The learning rate.
+    alpha : float
+        The strength of the penalty ``alpha / 2 |w|^2``, which makes the weights shrink. The bias is not penalised.
+    schedule : {"constant", "invscaling", "adaptive"}
+        The rate stays; falls with the root of the step's number; or is divided by 5 whenever the loss stops falling.
+    """
+
+    eta: float = 0.01
+    alpha: float = 0.0
+    schedule: str = "constant"
+    name: ClassVar[str]
+    kernel: ClassVar[str]
+    loss: ClassVar[Any]
+    threshold: ClassVar[float] = math.inf  # every example teaches
+
+    def __post_init__(self) -> None:
+        check_rate(self.eta)
+        if not 0 <= self.alpha < math.inf:
+            raise ValueError(f"alpha must be zero or a positive finite number; found {self.alpha!r}")
+        if not self.eta * self.alpha < 1:
+            raise ValueError(
+                f"eta0 * alpha must be below 1, or a step would turn the weights round; found {self.eta!r} * "
+                f"{self.alpha!r}"
+            )
+        if not isinstance(self.schedule, str) or self.schedule not in SCHEDULES:
+            raise ValueError(f"learning_rate must be one of {', '.join(SCHEDULES)}; found {self.schedule!r}")
+
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Answer:
+        """Step down the slope."""
+        eta = self.eta / math.sqrt(t) if self.schedule == "invscaling" else self.eta
+        return Answer(1 - eta * self.alpha, -eta * float(self.loss.slope(float(m))))

@@ -1,0 +1,147 @@
+"""Losses and the rules that walk down them: known values, symbolic derivatives, differences, extreme margins."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from separatrix import _core
+from separatrix.losses import LOSSES, Log, PerceptronCriterion, Squared, ZeroOne, sigmoid
+from separatrix.rules import RULES, LogisticNeuron, Perceptron, SigmoidNeuron
+from separatrix.solution import State
+
+SMOOTH = [Squared, Log]
+MARGINS = [-1e4, -745.2, -700.0, -40.0, -3.0, -1e-8, 0.0, 1e-8, 0.7, 3.0, 36.7, 40.0, 700.0, 745.2, 1e4]
+
+
+def symbolic(loss):
+    """The neuron's own formulas, in the activation z and the label t, not in the margin."""
+    z, t = sympy.symbols("z t", real=True)
+    a = 1 / (1 + sympy.exp(-z))
+    value = (a - t) ** 2 / 2 if loss is Squared else -(t * sympy.log(a) + (1 - t) * sympy.log(1 - a))
+    return z, t, value, sympy.diff(value, z)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("label", [0, 1])
+def test_value_and_slope_are_the_symbolic_ones(loss, label):
+    z, t, value, slope = symbolic(loss)
+    for at in np.linspace(-30, 30, 41):
+        sign = 1 if label else -1
+        exact = {z: sympy.Float(str(at), 60), t: label}
+        assert float(loss.value(sign * at)) == pytest.approx(float(value.evalf(40, subs=exact)), rel=1e-12, abs=1e-300)
+        found = sign * float(loss.slope(sign * at))  # d/dz = y d/dm
+        assert found == pytest.approx(float(slope.evalf(40, subs=exact)), rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("loss", [*SMOOTH, PerceptronCriterion])
+@given(m=st.floats(-20, 20).filter(lambda m: abs(m) > 1e-3))
+def test_slopes_are_what_differences_say(loss, m):
+    h = 1e-5
+    difference = (loss.value(m + h) - loss.value(m - h)) / (2 * h)
+    assert float(loss.slope(m)) == pytest.approx(float(difference), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_the_curvature_bounds_the_second_derivative_and_is_nearly_reached(loss):
+    m = np.linspace(-20, 20, 40_001)
+    second = np.abs(np.gradient(loss.slope(m), m))
+    assert 0.99 * loss.curvature < second.max() <= loss.curvature
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_extreme_margins_are_safe(loss):
+    with np.errstate(all="raise", under="ignore"):
+        values, slopes = loss.value(np.array(MARGINS)), loss.slope(np.array(MARGINS))
+    assert np.isfinite(values).all()
+    assert np.isfinite(slopes).all()
+    assert (np.diff(values) <= 0).all()
+    assert (slopes <= 0).all()
+    assert float(Log.value(-1e4)) == 1e4
+    assert float(Squared.value(-1e4)) == 0.5
+    assert float(sigmoid(-1e4)) == 0.0
+
+
+def core_losses(m):
+    """The losses that the compiled core finds at this margin."""
+    examples = _core.Examples(np.array([1], np.int32), None, None)
+    state = State.new(1, np.array([m]), 0.0, readout="last")
+    target = _core.Target(state.weights, state.real, state.count, None, None, 1, (True, True), False)
+    _, zero_one, perceptron, squared, log = _core.tally(_core.dense(np.ones((1, 1))), examples, 0, 1, target, True)
+    return {"zero_one": zero_one, "perceptron": perceptron, "squared": squared, "log": log}
+
+
+def core_step(kind, m):
+    """How far the compiled core moves the weight of the example x = 1 at this margin, with eta = 1."""
+    examples = _core.Examples(np.array([1], np.int32), None, None)
+    state = State.new(1, np.array([m]), 0.0, readout="last")
+    target = _core.Target(state.weights, state.real, state.count, None, None, 1, (True, True), False)
+    rule = _core.Rule(kind, 1.0, 0.0, 0.0, False)
+    _core.visit(_core.dense(np.zeros((1, 1)) + 1.0), examples, 0, 1, [target], rule, 1.0, 0.0, 1, None, None, 1)
+    return state.bias, state.met  # the bias starts at 0, so no digit of the step is lost
+
+
+@pytest.mark.parametrize("build", _core.builds())
+def test_the_core_computes_losses_and_slopes_to_the_last_digits(build):
+    used = _core.build()
+    _core.use_build(build)
+    mpmath.mp.dps = 40
+    try:
+        rng = np.random.default_rng(0)
+        for m in [*MARGINS, *rng.normal(0, 5, 200), *rng.normal(0, 200, 100)]:
+            m = float(m)
+            wrong = 1 / (1 + mpmath.exp(mpmath.mpf(m)))
+            right = 1 / (1 + mpmath.exp(-mpmath.mpf(m)))
+            exact = {"squared": wrong**2 / 2, "log": mpmath.log1p(mpmath.exp(-mpmath.mpf(m)))}
+            slopes = {"squared": wrong**2 * right, "log": wrong}
+            found = core_losses(m)
+            for kind in ("squared", "log"):
+                step, met = core_step(kind, m)
+                assert found[kind] == pytest.approx(float(exact[kind]), rel=2e-15, abs=1e-300)
+                assert met == pytest.approx(float(exact[kind]), rel=2e-15, abs=2e-16)
+                assert step == pytest.approx(float(slopes[kind]), rel=2e-15, abs=1e-300)
+            assert found["perceptron"] == max(0.0, -m)
+            assert found["zero_one"] == ZeroOne.value(m)
+    finally:
+        _core.use_build(used)
+
+
+def test_first_steps_from_zero_are_an_eighth_and_a_half():
+    assert SigmoidNeuron(eta=1.0).step(0, 1, 0, 0, 1) == (1.0, 0.125)
+    assert LogisticNeuron(eta=1.0).step(0, 1, 0, 0, 1) == (1.0, 0.5)
+    assert Perceptron().step(0, 1, 0, 0, 1) == (1, 1)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES.values() if rule.kernel != "threshold"])
+def test_schedules_and_shrinkage(rule):
+    plain = rule(eta=0.5).step(0.3, 1, 0, 0, 9)
+    assert rule(eta=0.5, alpha=0.1).step(0.3, 1, 0, 0, 9) == (0.95, plain.tau)
+    falling = rule(eta=0.5, alpha=0.1, schedule="invscaling").step(0.3, 1, 0, 0, 9)
+    assert falling.tau == pytest.approx(plain.tau / 3)
+    assert falling.shrink == pytest.approx(1 - 0.05 / 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"eta": 0}, "eta0 must be a positive finite number; found 0"),
+        ({"eta": math.nan}, "eta0 must be a positive finite number; found nan"),
+        ({"alpha": -1}, "alpha must be zero or a positive finite number; found -1"),
+        ({"alpha": math.inf}, "alpha must be zero or a positive finite number; found inf"),
+        ({"eta": 2.0, "alpha": 0.5}, r"eta0 \* alpha must be below 1"),
+        ({"schedule": "optimal"}, "learning_rate must be one of constant, invscaling, adaptive; found 'optimal'"),
+    ],
+)
+def test_impossible_rules_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        SigmoidNeuron(**options)
+
+
+def test_every_loss_has_a_name_and_a_value():
+    assert list(LOSSES) == ["zero_one", "perceptron", "squared", "log"]
