@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, all of them, for every readout."""
+"""scikit-learn's own checks, all of them, for every readout and every mode of descent."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ MODELS = [
     sx.Perceptron(readout="voted", max_iter=20),
     sx.Perceptron(readout="pocket", max_iter=20),
     sx.Perceptron(margin=0.5, intercept_scaling="ball", max_iter=50, readout="averaged"),
+    sx.Neuron(),
+    sx.Neuron(loss="log", eta0=0.1, alpha=1e-3, learning_rate="invscaling"),
+    sx.Neuron(loss="log", eta0=0.5, batch_size="all", learning_rate="adaptive"),
+    sx.Neuron(loss="log", eta0=0.1, batch_size=8),
+    sx.Network(),
+    sx.Network((5, 3), loss="squared", batch_size="all", eta0=0.5, learning_rate="adaptive"),
+    sx.Network(batch_size=8, max_iter=100, eta0=0.2, learning_rate="invscaling"),
 ]
 
 

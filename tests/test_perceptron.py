@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import separatrix as sx
 from separatrix.engines import CompiledEngine
-from separatrix.estimators import perceptron as estimator_module
+from separatrix.estimators import classifier as estimator_module
 from separatrix.observers import History
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoMistakes, TimeLimit
 
@@ -284,7 +284,7 @@ BAD_PARAMETERS = [
     ({"max_iter": 0}, ValueError, "max_iter must be a whole number of at least 1; found 0"),
     ({"readout": "best"}, ValueError, "readout must be one of last, averaged, voted, pocket; found 'best'"),
     ({"boundary": "maybe"}, ValueError, "boundary must be one of mistake, correct, positive, negative; found 'maybe'"),
-    ({"init": "ones"}, ValueError, "the start must be zeros, uniform or"),
+    ({"init": "ones"}, ValueError, "init must be 'zeros', 'uniform' or"),
     ({"init": 3}, ValueError, "init must be 'zeros', 'uniform' or"),
     (
         {"init": ([[1.0]], [0.0])},

@@ -18,9 +18,11 @@ if _build := os.environ.get("SEPARATRIX_ISA"):
         raise ImportError(f"SEPARATRIX_ISA={_build}: {_problem}") from None
 
 if TYPE_CHECKING:
-    from separatrix import datasets, observers, rules, stops
-    from separatrix.estimators import Perceptron
+    from separatrix import datasets, observers, plots, rules, stops
+    from separatrix.descent import Descent, descend
+    from separatrix.estimators import Network, Neuron, Perceptron
     from separatrix.feature_importance import importance
+    from separatrix.original_scale import original_units
     from separatrix.problem import Problem
     from separatrix.solving import solve
     from separatrix.tracing import Trace, trace
@@ -28,12 +30,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Descent",
+    "Network",
+    "Neuron",
     "Perceptron",
     "Problem",
     "Trace",
     "datasets",
+    "descend",
     "importance",
     "observers",
+    "original_units",
+    "plots",
     "rules",
     "solve",
     "stops",
@@ -42,10 +50,15 @@ __all__ = [
 
 # No name here is also the name of a module it comes from: Python would put the module in its place.
 _ON_FIRST_USE = {
+    "Descent": "separatrix.descent",
+    "Network": "separatrix.estimators",
+    "Neuron": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
     "Problem": "separatrix.problem",
     "Trace": "separatrix.tracing",
+    "descend": "separatrix.descent",
     "importance": "separatrix.feature_importance",
+    "original_units": "separatrix.original_scale",
     "solve": "separatrix.solving",
     "trace": "separatrix.tracing",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from separatrix.estimators.network import Network
+from separatrix.estimators.neuron import Neuron
 from separatrix.estimators.perceptron import Perceptron
 
-__all__ = ["Perceptron"]
+__all__ = ["Network", "Neuron", "Perceptron"]

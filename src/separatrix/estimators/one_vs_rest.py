@@ -8,9 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.rows import Floats
 from separatrix.solution import Solution, Status
+
+
+def answers(activations: Floats, classes: NDArray[Any], *, tie_is_positive: bool) -> NDArray[Any]:
+    """Return the class that the activations of each row name: by sign for two classes, by size for more."""
+    if len(classes) == 1:
+        return np.asarray(np.repeat(classes, len(activations)))
+    if activations.ndim == 2:
+        return np.asarray(classes[activations.argmax(axis=1)])
+    positive = activations >= 0 if tie_is_positive else activations > 0
+    return np.asarray(classes[positive.astype(np.intp)])
 
 
 class Mirrored(Protocol):
@@ -65,4 +77,5 @@ def joint_status(solutions: list[Solution], classes: NDArray[Any]) -> Status:
         return Status(f"all {len(solutions)} classes ended: the last with {last.status}", True, interrupted)
     label = classes[unfinished[0] : unfinished[0] + 1].tolist()[0]
     how_many = f"{len(unfinished)} of {len(solutions)} classes did not converge"
-    return Status(f"{how_many}; class {label!r}: {solutions[unfinished[0]].status}", False, interrupted)
+    diverged = any(solution.status.diverged for solution in solutions)
+    return Status(f"{how_many}; class {label!r}: {solutions[unfinished[0]].status}", False, interrupted, diverged)

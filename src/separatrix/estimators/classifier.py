@@ -1,0 +1,311 @@
+"""What all estimators share: learning from all examples or online, going on, failing without harm, predicting.
+
+A subclass keeps what it learns in states, which it starts, grows by new classes and runs; here is when.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import validate_data
+
+from separatrix.estimators.fitting import (
+    CallbackSupportMixin,
+    all_classes,
+    check_stop,
+    count,
+    fingerprint,
+    seed_of,
+    undone_on_error,
+    with_callbacks,
+)
+from separatrix.estimators.one_vs_rest import answers
+from separatrix.observers import History, Progress, SklearnCallbacks
+from separatrix.problem import Problem, check_weights
+from separatrix.rows import Floats, Rows
+from separatrix.solution import Status
+from separatrix.spread import Spread
+from separatrix.stops import Ending, Epoch, MaxEpochs, Stop, held_out_fraction, times
+
+Self = TypeVar("Self", bound="Classifier")
+
+
+class Going(Protocol):
+    """What a state must tell to be gone on from; see :class:`separatrix.solution.State`."""
+
+    ended: Ending | None
+    position: int
+    mistakes: int
+    new_data: bool
+    rate: Any
+    plateau: tuple[float, int]
+    reports: list[Epoch]
+    level: float
+
+
+class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The contract with scikit-learn; see the subclasses."""
+
+    boundary: str = "mistake"
+    batch_size: int | str = 1
+    shuffle: bool
+    max_iter: int
+    stop: Stop | None
+    class_weight: Any
+    warm_start: bool
+    random_state: Any
+    verbose: int
+
+    classes_: NDArray[Any]
+    history_: History
+    status_: Status
+    _states: list[Any]
+    _run_seed: int
+    _width: int
+    _cut_short: bool
+    _data_mark: tuple[Any, ...] | None
+    _watched: tuple[Any, ...]
+    _asked: Stop
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------------------------------ the subclass says
+
+    def _start(self, problem: Problem, seed: int) -> list[Any]:
+        """Return the states in which learning starts."""
+        raise TypeError(f"{type(self).__name__} does not say where to start")
+
+    def _grown(self, problem: Problem, seed: int) -> list[Any]:
+        """Return copies of the states, with room for classes that have just appeared."""
+        raise TypeError(f"{type(self).__name__} cannot learn new classes")
+
+    def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
+        """Learn, and set the fitted attributes."""
+        raise TypeError(f"{type(self).__name__} does not say how to learn")
+
+    def _fitted(self, states: list[Any]) -> dict[str, Any]:
+        """Return the fitted attributes as they would be if the run ended now."""
+        return {"classes_": self.classes_, "n_features_in_": self.n_features_in_, "_states": states}
+
+    def _check_rule(self) -> None:
+        """Refuse parameters that cannot be meant."""
+
+    def _check_continuation(self) -> None:
+        """Refuse parameters with which what was learned so far cannot go on."""
+
+    def _default_stop(self) -> Stop | None:
+        """Return the stop rule for ``stop=None``, if there is one besides ``max_iter``."""
+        return None
+
+    def _advice(self) -> str | None:
+        """Return what to do about a run that did not converge, None where that is no surprise."""
+        return None
+
+    def _bias_for(self, later: bool) -> float | str | None:
+        """Return the bias constant of the problem, or how to find it; ``later`` when there are states already."""
+        return 1.0
+
+    # ------------------------------------------------------------------------------------------ learning
+
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all examples, epoch after epoch, until the stop rule speaks.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The examples.
+        y : sequence of n_samples labels
+            Their classes, two or more.
+        sample_weight : sequence of n_samples floats, optional
+            How often each example counts.
+
+        Returns
+        -------
+        self
+            This estimator.
+        """
+        stop = self._check_parameters()
+        with undone_on_error(self):
+            problem = self._problem(X, y, sample_weight)
+            counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
+            present = problem.classes[np.unique(counted)] if len(counted) < problem.n else problem.classes
+            if len(present) < 2:
+                name, found = type(self).__name__, present.tolist()[0]
+                raise ValueError(f"{name} needs examples of at least two classes; found one class: {found!r}")
+            self._spread = Spread(problem.d)
+            mark = (*fingerprint(problem), *self._path_mark(), held_out_fraction(stop)) if self.warm_start else None
+            if self._goes_on(problem):
+                states = copy.deepcopy(self._states)  # a failure must not spoil those there are
+                seed = self._run_seed
+                same_data = mark == self._data_mark
+                for state in states:
+                    if not (same_data and self._cut_short):
+                        _begin_again(state)
+                        state.new_data = not same_data
+                    elif self._watched != self._watch_mark():
+                        state.reports, state.plateau, state.level = [], (math.inf, 0), 0.0
+                    elif self._asked != stop:
+                        state.reports = []
+            else:
+                seed = seed_of(self.random_state)
+                states = self._start(problem, seed)
+            self.classes_ = problem.classes
+            self._run(problem, states, stop, seed)
+            self._data_mark, self._watched, self._asked = mark, self._watch_mark(), stop
+        self._warn()
+        if self.status_.interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _warn(self) -> None:
+        """Warn about a run that diverged, or that its own stop rule could not end well."""
+        status = self.status_
+        if status.converged or status.interrupted or not (status.diverged or self.stop is None):
+            return
+        advice = self._advice()
+        if status.diverged or advice is not None:
+            text = f"{status}. {advice}" if advice else str(status)
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
+    def partial_fit(self: Self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn online: one epoch over these examples, from where the last call stopped.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The new examples.
+        y : sequence of n_samples labels
+            Their classes; a class may be seen here for the first time.
+        classes : sequence, optional
+            Classes to expect. Not needed.
+        sample_weight : sequence of n_samples floats, optional
+            How often each example counts.
+
+        Returns
+        -------
+        self
+            This estimator.
+        """
+        self._check_parameters()
+        if isinstance(self.class_weight, str):
+            raise ValueError("class_weight='balanced' needs all examples at once; give partial_fit a dict of weights")
+        with undone_on_error(self):
+            first = not hasattr(self, "_states")
+            if not first:
+                self._check_continuation()
+            problem = self._problem(X, y, sample_weight, online=True, expected=classes)
+            if first:
+                seed = seed_of(self.random_state)
+                states = self._start(problem, seed)
+                self._spread = Spread(problem.d)
+            else:
+                seed = self._run_seed
+                states = self._grown(problem, seed)
+            for state in states:
+                _begin_again(state)
+                state.new_data = True
+            self.classes_ = problem.classes
+            self._run(problem, states, MaxEpochs(1), seed)
+            self._data_mark = None
+            if not (self.status_.interrupted or self.status_.diverged):
+                mistakes = times(sum(state.mistakes for state in states), "mistake")
+                self.status_ = Status(f"learned online from {times(problem.n, 'example')} with {mistakes}", True)
+        if self.status_.diverged:
+            self._warn()
+        if self.status_.interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _path_mark(self) -> tuple[Any, ...]:
+        """Return what says which example comes when: a run cut short goes on only if it is the same."""
+        return (self.batch_size, self.shuffle)
+
+    def _watch_mark(self) -> tuple[Any, ...]:
+        """Return what the mean loss depends on: losses of another kind cannot be compared with it."""
+        return (getattr(self, "loss", None), getattr(self, "alpha", None))
+
+    def _goes_on(self, problem: Problem) -> bool:
+        """Whether a warm start can go on from the states there are."""
+        return (
+            self.warm_start
+            and hasattr(self, "_states")
+            and self._width == problem.d
+            and np.array_equal(self.classes_, problem.classes)
+        )
+
+    @contextmanager
+    def _observed(self, states: list[Any]) -> Iterator[tuple[History, list[Any]]]:
+        """Bring together who is told about the run: the history, the bar, scikit-learn's callbacks."""
+        history = History()
+        observers: list[Any] = [history]
+        if self.verbose:
+            observers.append(Progress())
+        context = None
+        if getattr(self, "_skl_callbacks", None):
+            context = self._init_callback_context(max_subtasks=self.max_iter)
+            context.call_on_fit_task_begin(estimator=self)
+            observers.append(SklearnCallbacks(self, context, lambda: self._fitted(states)))
+        yield history, observers
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self)
+
+    # ------------------------------------------------------------------------------------------ answering
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
+        raise TypeError(f"{type(self).__name__} does not say how to decide")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row; a tie is positive."""
+        return answers(self.decision_function(X), self.classes_, tie_is_positive=self.boundary != "negative")
+
+    # ------------------------------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> Stop:
+        """Refuse what cannot be meant, and return the stop rule."""
+        self._check_rule()
+        limit = MaxEpochs(count("max_iter", self.max_iter))
+        check_stop(self.stop)
+        stop = self.stop or self._default_stop()
+        return limit if stop is None else stop | limit
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any, *, online: bool = False, expected: Any = None) -> Problem:
+        """Check the data; online, against the width and the classes that are known already."""
+        if y is None:
+            name = type(self).__name__
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+        later = online and hasattr(self, "_states")
+        rows = Rows(X)
+        validate_data(self, X, reset=not later, skip_check_array=True)
+        if not (isinstance(y, np.ndarray) and y.ndim == 1):
+            y = column_or_1d(y, warn=True)
+        classes = all_classes(y, self.classes_ if later else None, expected) if online else None
+        bias = self._bias_for(later)
+        problem = Problem(rows, y, sample_weight=sample_weight, bias=bias, classes=classes, check_finite=False)
+        if self.class_weight is not None:
+            by_class = compute_class_weight(self.class_weight, classes=problem.classes, y=y)
+            weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
+            problem.weights = check_weights(weights, problem.n, what="class_weight")
+        return problem
+
+
+def _begin_again(state: Going) -> None:
+    """Let a state start a run of its own: nothing of how the last one ended is left, only what it learned."""
+    state.ended, state.position, state.reports = None, 0, []
+    state.rate, state.plateau, state.level = 1.0, (math.inf, 0), 0.0

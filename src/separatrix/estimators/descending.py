@@ -1,0 +1,74 @@
+"""What the estimators that descend share: the rule their parameters name, the loss curve, probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.estimators.fitting import number
+from separatrix.losses import sigmoid
+from separatrix.observers import History
+from separatrix.rows import Floats
+from separatrix.rules import LogisticNeuron, SigmoidNeuron, Smooth
+from separatrix.solution import Status
+from separatrix.stops import is_count
+
+RULES: dict[str, type[Smooth]] = {"squared": SigmoidNeuron, "log": LogisticNeuron}
+
+
+class Descending:
+    """Gradient descent on the loss of sigmoid neurons."""
+
+    loss: str
+    batch_size: int | str
+    eta0: float
+    learning_rate: str
+    alpha: float
+    classes_: Any
+    history_: History
+    status_: Status
+
+    @property
+    def loss_curve_(self) -> list[float]:
+        """The mean loss of each epoch of the last call."""
+        return self.history_.mean_loss
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class for each row, of shape (n, n_classes).
+
+        For two classes that is the output neuron's; of more, each neuron's output divided by their sum.
+        """
+        return probabilities(self.decision_function(X), len(self.classes_))  # type: ignore[attr-defined]
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def _rule(self) -> Smooth:
+        """Return the rule that the parameters stand for, or refuse them by name."""
+        if not isinstance(self.loss, str) or self.loss not in RULES:
+            raise ValueError(f"loss must be one of {', '.join(RULES)}; found {self.loss!r}")
+        size = self.batch_size
+        if not (is_count(size) or (isinstance(size, str) and size == "all")):
+            raise ValueError(f"batch_size must be a whole number of at least 1, or 'all'; found {size!r}")
+        return RULES[self.loss](number("eta0", self.eta0), number("alpha", self.alpha), self.learning_rate)
+
+    def _advice(self) -> str | None:
+        if self.status_.diverged:
+            return None  # the status says it all
+        return "Scale the features, give it more epochs (max_iter), or try another eta0 or learning_rate='adaptive'."
+
+
+def probabilities(activations: Floats, n_classes: int) -> Floats:
+    """Return what sigmoid neurons say about each class."""
+    outputs = np.asarray(sigmoid(activations))
+    if n_classes == 1:
+        return np.ones((len(outputs), 1))
+    if outputs.ndim == 1:
+        return np.stack([np.asarray(sigmoid(-activations)), outputs], axis=1)
+    rows, best = np.arange(len(outputs)), activations.argmax(axis=1)
+    outputs = np.maximum(outputs, np.finfo(float).tiny)  # where every neuron says no as firmly as numbers allow
+    outputs[rows, best] *= 1 + 1e-15  # where several say yes as firmly, the predicted class is still the first
+    return np.asarray(outputs / outputs.sum(axis=1, keepdims=True))

@@ -1,0 +1,159 @@
+"""What the linear estimators share: a rule run over the examples, one question a class, weights read out.
+
+A subclass says which rule it runs (``_rule``), when it stops by itself (``_default_stop``) and what it advises when it
+did not converge (``_advice``).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from separatrix import _core
+from separatrix.estimators.classifier import Classifier
+from separatrix.estimators.fitting import threads
+from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
+from separatrix.problem import Problem
+from separatrix.readouts import read
+from separatrix.rows import Floats, Rows
+from separatrix.solution import State
+from separatrix.solving import STARTS, new_state, solve_targets
+from separatrix.stops import Stop
+
+
+class LinearClassifier(Classifier):
+    """Learns weights and a bias for each class with a rule of the package; see the subclasses."""
+
+    # What a subclass does not offer as a parameter.
+    readout: str = "last"
+    intercept_scaling: float | str = 1.0
+
+    fit_intercept: bool
+    init: Any
+    n_jobs: int | None
+    _states: list[State]
+    _readout: str
+    _bias_constant: float
+
+    def _rule(self) -> Any:
+        """Return the rule, or refuse its parameters."""
+        raise TypeError(f"{type(self).__name__} names no rule")
+
+    def _check_rule(self) -> None:
+        self._rule()
+
+    def _goes_on(self, problem: Problem) -> bool:
+        return (
+            super()._goes_on(problem)
+            and self._readout == self.readout
+            and (self._bias_constant > 0) == (problem.bias > 0)
+        )
+
+    def _check_continuation(self) -> None:
+        if self._readout != self.readout:
+            raise ValueError(
+                f"readout is now {self.readout!r}, but what was learned so far was kept for {self._readout!r}: "
+                "set it back, or start anew with fit"
+            )
+
+    def _grown(self, problem: Problem, seed: int) -> list[State]:
+        states = copy.deepcopy(self._states)
+        known = self.classes_
+        if len(problem.classes) == len(known):
+            return states
+        start = self.init if isinstance(self.init, str) else "zeros"
+        clock = states[0].clock
+        return carry_over(
+            states,
+            known,
+            problem.classes,
+            lambda code: new_state(problem, code, start, readout=self.readout, seed=seed, clock=clock),
+        )
+
+    def _run(self, problem: Problem, states: list[State], stop: Stop, seed: int) -> None:
+        for state, code in zip(states, positives(len(problem.classes)), strict=True):
+            state.positive = code
+        with self._observed(states) as (history, observers):
+            solutions = solve_targets(
+                problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
+                order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size, seed=seed,
+                n_jobs=threads(self.n_jobs), observers=observers,
+            )  # fmt: skip
+            self._spread.add(problem.rows)
+            for state in states:
+                if state.ballot is not None:
+                    state.ballot.extend(problem, state)
+            for name, value in self._fitted(states).items():
+                setattr(self, name, value)
+            self._run_seed, self._readout, self._width = seed, self.readout, problem.d
+            self._cut_short = any(state.ended is None for state in states)
+            self._bias_constant = float(problem.bias)
+            self.history_ = history
+            self.n_iter_ = max(solution.n_epochs for solution in solutions)
+            self.n_updates_ = sum(solution.n_updates for solution in solutions)
+            self.status_ = joint_status(solutions, self.classes_)
+
+    def _fitted(self, states: list[State]) -> dict[str, Any]:
+        readings = [read(state, self.readout) for state in states]
+        return super()._fitted(states) | {
+            "coef_": np.array([weights for weights, _ in readings], dtype=np.float64),
+            "intercept_": np.array([float(bias) for _, bias in readings]),
+        }
+
+    def _start(self, problem: Problem, seed: int) -> list[State]:
+        codes = positives(len(problem.classes))
+        starts: Sequence[Any] = [self.init] * len(codes)
+        if isinstance(self.init, str):
+            if self.init not in STARTS:
+                raise ValueError(f"init must be 'zeros', 'uniform' or (coef, intercept); found {self.init!r}")
+        else:
+            try:
+                coef = np.atleast_2d(np.asarray(self.init[0], dtype=np.float64))
+                intercept = np.atleast_1d(np.asarray(self.init[1], dtype=np.float64))
+            except (TypeError, ValueError, IndexError):
+                raise ValueError(f"init must be 'zeros', 'uniform' or (coef, intercept); found {self.init!r}") from None
+            shapes = ((len(codes), problem.d), (len(codes),))
+            if (coef.shape, intercept.shape) != shapes:
+                raise ValueError(
+                    f"init needs a coef of shape {shapes[0]} and an intercept of shape {shapes[1]}; "
+                    f"found {coef.shape} and {intercept.shape}"
+                )
+            starts = list(zip(coef, intercept.tolist(), strict=True))
+        return [
+            new_state(problem, code, start, readout=self.readout, seed=seed)
+            for code, start in zip(codes, starts, strict=True)
+        ]
+
+    # ------------------------------------------------------------------------------------------ answering
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
+        check_is_fitted(self, "coef_")
+        rows = Rows(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        activations = _core.decide(rows.matrix, self.coef_, self.intercept_, threads(self.n_jobs))
+        if not np.isfinite(activations).all():
+            rows.check_finite()
+        return np.asarray(activations[:, 0] if activations.shape[1] == 1 else activations)
+
+    def _bias_for(self, later: bool) -> float | str | None:
+        return self._bias_constant if later and self.intercept_scaling == "ball" else self._bias()
+
+    def _bias(self) -> float | str | None:
+        """Return the bias constant K, or how to find it."""
+        if not self.fit_intercept:
+            return None
+        scaling = self.intercept_scaling
+        if isinstance(scaling, str) and scaling == "ball":
+            return scaling
+        if (
+            isinstance(scaling, str | bool)
+            or not isinstance(scaling, int | float | np.number)
+            or not 0 < scaling < 1e150
+        ):
+            raise ValueError(f"intercept_scaling must be 'ball' or a positive number below 1e150; found {scaling!r}")
+        return float(scaling)

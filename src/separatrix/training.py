@@ -1,0 +1,203 @@
+"""The outer loop for networks of layers: epochs, folds, stops, observers, Ctrl-C.
+
+The loop of ``solving.py`` runs rules over rows; this one runs back-propagation over folds, with the same orders, stop
+rules and observers.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from separatrix.layers import Layer, activations, back_propagate, objective, penalty
+from separatrix.losses import LOSSES
+from separatrix.order import Orders, Plan
+from separatrix.problem import Problem
+from separatrix.rows import Floats
+from separatrix.rules import Smooth
+from separatrix.slope import Growth, adapt, learned, too_large
+from separatrix.solution import Status
+from separatrix.solving import interrupts, tell
+from separatrix.stops import Ending, Epoch, Judge, Stop, held_out_fraction, losses_asked, time_limit
+
+_MOST = 10  # folds are cut by weight up to examples that weigh this much on average
+
+
+@dataclass
+class NetworkState:
+    """All that learning changes, and where in a run it stands; the names are those of ``solution.State``."""
+
+    layers: list[Layer]
+    updates: int = 0
+    mistakes: int = 0
+    epochs: int = 0
+    position: int = 0
+    met: float = 0.0
+    penalty: float = 0.0
+    rate: float = 1.0
+    plateau: tuple[float, int] = (math.inf, 0)
+    ended: Ending | None = None
+    new_data: bool = False
+    reports: list[Epoch] = field(default_factory=list)
+    level: float = 0.0
+    start: list[Layer] = field(default_factory=list)  # of the epoch
+
+
+@dataclass
+class Training:
+    """One run of back-propagation.
+
+    Parameters
+    ----------
+    problem : Problem
+        The examples.
+    signs : array of shape (n, outputs)
+        +1 where an output should fire, -1 where not.
+    rule : Smooth
+        The loss, rate, schedule and penalty.
+    stop, order, batch_size, seed, observers
+        As in :func:`separatrix.solve`.
+    """
+
+    problem: Problem
+    signs: Floats
+    rule: Smooth
+    stop: Stop
+    order: str
+    batch_size: int | str
+    seed: int
+    observers: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        problem.rows.check_finite()
+        self._X = problem.rows.values
+        self._weights = np.ones(problem.n) if problem.weights is None else problem.weights
+        self._limit = time_limit(self.stop)
+        self._began = time.perf_counter()
+
+    def run(self, state: NetworkState) -> tuple[Status, int]:
+        """Train until a stop rule speaks, changing the state; return how it ended and the epochs begun."""
+        kind = "cyclic" if isinstance(self.batch_size, str) else self.order
+        self._orders = Orders(self.problem, kind, self.seed, held_out_fraction(self.stop), first=state.epochs)
+        rule = self.rule
+        self._coin = float(rule.loss.value(0.0)) * self.signs.shape[1]
+        if not state.level:
+            began = objective(state.layers, self._X, self.signs, self._weights, rule.loss.name, rule.alpha)
+            state.level = max(self._coin, began)
+        growth, judge = Growth(state.level), self.stop.begin()
+        for past in state.reports:
+            judge(past)
+            growth(past.mean_loss or 0.0)
+        if rule.schedule != "adaptive":
+            state.rate = 1.0
+        tell(self.observers, "on_begin", questions=1, pool=self._orders.pool, stop=self.stop)
+        try:
+            return self._epochs(state, judge, growth)
+        finally:
+            tell(self.observers, "on_end")
+
+    def _epochs(self, state: NetworkState, judge: Judge, growth: Growth) -> tuple[Status, int]:
+        number, updates, ending = 0, state.updates, state.ended
+        with interrupts() as pressed, np.errstate(over="ignore", invalid="ignore"):
+            while ending is None:
+                plan = self._orders.plan(state.epochs, self.batch_size, most=_MOST)
+                tell(self.observers, "on_epoch_begin")
+                if self._epoch(state, plan, number + 1, pressed):
+                    state.epochs, state.position, number = state.epochs + 1, 0, number + 1
+                    report = self._report(state, plan, number, state.updates - updates)
+                    ending = self._judge(state, report, judge, growth)
+                    state.ended = None if ending is not None and ending.cut else ending
+                    state.reports.append(report)
+                    if state.ended is not None:
+                        state.reports = []
+                    if tell(self.observers, "on_epoch", epoch=report) and ending is None:
+                        ending = Ending(f"stopped by a callback after epoch {number}", False)
+                elif self._limit is not None and not pressed[0]:
+                    ending = self._limit.ending(number + 1, state.mistakes)
+                if pressed[0] and ending is None:
+                    where = f"in epoch {number + 1}" if state.position else f"after epoch {number}"
+                    ending = Ending(f"interrupted {where}; the model is the best so far", False)
+        status = Status(ending.text, ending.converged, pressed[0], ending.diverged)
+        return status, number + (1 if state.position else 0)
+
+    def _epoch(self, state: NetworkState, plan: Plan, number: int, pressed: list[bool]) -> bool:
+        """Run what is left of an epoch; False when Ctrl-C or the time limit cut it short."""
+        if state.position == 0:
+            state.mistakes, state.met = 0, 0.0
+            state.penalty = penalty(state.layers, self.rule.alpha)
+            state.start = state.layers
+        for begin, end in self._folds(plan, state.position):
+            self._step(state, plan, begin, end)
+            state.position = end
+            if end < plan.length:
+                tell(self.observers, "on_advance", epoch=number, done=end, pool=plan.length)
+                late = self._limit is not None and time.perf_counter() - self._began >= self._limit.seconds
+                if pressed[0] or late:
+                    return False
+        tell(self.observers, "on_advance", epoch=number, done=plan.length, pool=plan.length)
+        return True
+
+    def _folds(self, plan: Plan, position: int) -> Iterator[tuple[int, int]]:
+        size = plan.length if isinstance(self.batch_size, str) else self.batch_size
+        while position < plan.length:
+            end = plan.end_of_chunk(position, 1, size)
+            yield position, end
+            position = end
+
+    def _step(self, state: NetworkState, plan: Plan, begin: int, end: int) -> None:
+        """Move every layer down the slope of one fold."""
+        rows: Any = slice(begin, end) if plan.entries is None else plan.entries[begin:end]
+        weights = self._weights[rows] if plan.shares is None else plan.shares[begin:end]
+        if not weights.sum() > 0:
+            return
+        rule = self.rule
+        gradient, met, mistakes = back_propagate(
+            state.layers, self._X[rows], self.signs[rows], weights, rule.loss.name, rule.alpha
+        )
+        eta = rule.eta * state.rate
+        if rule.schedule == "invscaling":
+            eta /= math.sqrt(state.updates + 1)
+        state.layers = [
+            Layer(layer.weights - eta * slope.weights, layer.bias - eta * slope.bias)
+            for layer, slope in zip(state.layers, gradient, strict=True)
+        ]
+        state.met += met
+        state.mistakes += mistakes
+        state.updates += 1
+
+    def _judge(self, state: NetworkState, report: Epoch, judge: Judge, growth: Growth) -> Ending | None:
+        verdict, loss = judge(report), report.mean_loss
+        assert loss is not None
+        if not all(np.isfinite(layer.weights).all() and np.isfinite(layer.bias).all() for layer in state.layers):
+            state.layers = state.start
+            return too_large(self.rule.eta, self.rule.eta / 10, report.number, math.inf)
+        if self.rule.schedule == "adaptive":
+            verdict = adapt(state, report, self.rule.eta) or verdict
+        elif growth(loss):
+            return too_large(self.rule.eta, self.rule.eta / 10, report.number, loss)
+        return learned(verdict, loss, self._coin, self.rule.alpha)
+
+    def _report(self, state: NetworkState, plan: Plan, number: int, updates: int) -> Epoch:
+        losses: dict[str, float] = {}
+        since = len(state.reports) + 1
+        if asked := losses_asked(self.stop, since):
+            rows = slice(None) if plan.rows is None else plan.rows
+            margins = self.signs[rows] * activations(state.layers, self._X[rows])
+            value = {"zero_one": lambda m: m <= 0, "perceptron": lambda m: np.maximum(-m, 0)}
+            value |= {name: LOSSES[name].value for name in ("squared", "log")}
+            losses = {name: float(self._weights[rows] @ value[name](margins).sum(axis=1)) for name in asked}
+        held_out = None
+        if (kept := self._orders.held_out) is not None:
+            wrong = (self.signs[kept] * activations(state.layers, self._X[kept]) <= 0).any(axis=1)
+            held_out = float(self._weights[kept] @ wrong / self._weights[kept].sum())
+        norm = math.sqrt(sum(float(np.vdot(layer.weights, layer.weights)) for layer in state.layers))
+        total = self._weights.sum() if plan.rows is None else self._weights[plan.rows].sum()
+        seconds = time.perf_counter() - self._began
+        mean = state.met / float(total) + state.penalty
+        return Epoch(number, state.mistakes, updates, norm, seconds, losses, held_out, mean, since)
