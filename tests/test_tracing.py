@@ -160,7 +160,10 @@ def test_rules_orders_and_readouts():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": "adaline"}, "rule must be one of perceptron, margin_perceptron; found 'adaline'"),
+        (
+            {"rule": "adaline"},
+            "rule must be one of perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron; found 'adaline'",
+        ),
         ({"eta0": 0}, "eta0 must be a positive finite number; found 0"),
         ({"max_iter": 0}, "at least 1; found 0"),
         ({"start": ((1,), 0)}, "the start needs 2 weights"),

@@ -7,7 +7,7 @@ the first coordinate, negative patterns sign-flipped, labels {0, 1} with a thres
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, overload
 
@@ -15,10 +15,11 @@ import numpy as np
 
 from separatrix import tables
 from separatrix.engines import Step
+from separatrix.losses import sigmoid
 from separatrix.observers import StepRecorder
 from separatrix.problem import Problem, as_exact
-from separatrix.rows import Rows, column_names, frame_columns, is_sparse
-from separatrix.rules import RULES, Number
+from separatrix.rows import Floats, Rows, column_names, frame_columns, is_sparse
+from separatrix.rules import RULES, Number, Smooth
 from separatrix.solution import Solution, Status
 from separatrix.solving import new_state, solve
 from separatrix.stops import MaxEpochs, NoMistakes
@@ -81,7 +82,7 @@ def number(value: Number, *, decimals: bool) -> str:
         text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
         return f"-{text}" if value < 0 else text
     if isinstance(value, float | np.floating):
-        return f"{float(value):.10g}"
+        return f"{float(value) + 0.0:.10g}"  # not -0
     return str(value)
 
 
@@ -91,7 +92,7 @@ class Trace(Sequence[Step]):
     Attributes
     ----------
     steps : tuple of Step
-        Each with epoch, index, x, y, activation, margin, mistake, and the weights and bias after it.
+        Each with epoch, index, x, y, activation, margin, mistake, updated, and the weights and bias after it.
     start : (weights, bias)
         Where the run started.
     weights, bias
@@ -112,7 +113,10 @@ class Trace(Sequence[Step]):
         classes: Sequence[Any],
         bias_constant: Number,
         view: View,
+        *,
+        neuron: bool = False,
     ) -> None:
+        self._neuron = neuron
         self.steps = tuple(steps)
         self.start = start
         self.weights: tuple[Number, ...] = tuple(_plain(value) for value in solution.weights)
@@ -137,6 +141,12 @@ class Trace(Sequence[Step]):
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
 
+    @property
+    def path(self) -> Floats:
+        """The weights and the bias at the start and after each step, as floats: of shape (steps + 1, d + 1)."""
+        points = [self.start, *((step.weights, step.bias) for step in self.steps)]
+        return np.array([[*map(float, weights), float(bias)] for weights, bias in points])
+
     def __repr__(self) -> str:
         return f"<Trace: {len(self)} steps, {self.n_updates} updates, {self.n_epochs} epochs; {self.status}>"
 
@@ -154,10 +164,11 @@ class Trace(Sequence[Step]):
         view = self.view
         pattern = "adjusted pattern" if view.flipped else "pattern"
         label = [] if view.flipped else ["t" if view.labels == "01" else "y"]
-        product = "w x" if view.augmented or view.flipped else ("h" if view.threshold else "a")
+        product = "w x" if view.augmented or view.flipped else ("h" if view.threshold else "z" if self._neuron else "a")
+        output = ["output a"] if self._neuron else []
         after = ["new weight"] if view.augmented else ["new weight", "new theta" if view.threshold else "new b"]
         before = ["weight applied"] if view.augmented else ["weight applied", "theta" if view.threshold else "b"]
-        return ["epoch", "example", pattern, *label, *before, product, "update?", *after]
+        return ["epoch", "example", pattern, *label, *before, product, *output, "update?", *after]
 
     def rows(self) -> list[list[str]]:
         """Return the table's cells as text, one row for each step."""
@@ -178,7 +189,8 @@ class Trace(Sequence[Step]):
             *label,
             *self._state(weights, bias),
             self._number(product),
-            "Yes" if step.mistake else "No",
+            *([self._number(float(sigmoid(step.activation)))] if self._neuron else []),
+            "Yes" if step.updated else "No",
             *self._state(step.weights, step.bias),
         ]
 
@@ -230,7 +242,7 @@ class Trace(Sequence[Step]):
 
     def to_html(self) -> str:
         """Return the table as HTML, with the updates marked and the status below."""
-        marked = [step.mistake for step in self.steps]
+        marked = [step.updated for step in self.steps]
         return tables.html_table(self.header(), self.rows(), marked=marked, caption=str(self.status))
 
     def _repr_html_(self) -> str:
@@ -254,8 +266,11 @@ class Trace(Sequence[Step]):
         view, d = self.view, len(self.start[0])
         places = range(0 if view.augmented else 1, d + 1)
         bias = [] if view.augmented else ["theta" if view.threshold else "b"]
-        label, product = ("t" if view.labels == "01" else "y"), self.header()[-len(bias) - 3]
-        head = ["epoch", "example", *(f"x{j}" for j in places), label, product, "margin", "mistake"]
+        label, product = ("t" if view.labels == "01" else "y"), self.header()[self.header().index("update?") - 1]
+        if self._neuron:
+            product = self.header()[self.header().index("output a") - 1]
+        output = ["output"] if self._neuron else []
+        head = ["epoch", "example", *(f"x{j}" for j in places), label, product, *output, "margin", "mistake"]
         head += [*(f"w{j}" for j in places), *bias]
         before = self.start[1]
         rows = []
@@ -263,7 +278,8 @@ class Trace(Sequence[Step]):
             x, shown = self._seen(step, before)
             label = self._label(step.y)
             state = self._values(step.weights, step.bias)
-            rows.append([step.epoch, step.index + 1, *x, label, shown, step.margin, step.mistake, *state])
+            out = [float(sigmoid(step.activation))] if self._neuron else []
+            rows.append([step.epoch, step.index + 1, *x, label, shown, *out, step.margin, step.mistake, *state])
             before = step.bias
         return head, rows
 
@@ -288,7 +304,7 @@ def trace(
     fit_intercept: bool = True,
     max_iter: int = 100,
     readout: str = "last",
-    exact: bool = True,
+    exact: bool | None = None,
     random_state: int | None = None,
     **view: Any,
 ) -> Trace:
@@ -300,7 +316,7 @@ def trace(
         The patterns. Fractions and integers stay exact; a float stands for the decimal that it prints as.
     y : sequence
         Their labels, two distinct ones; the larger is the positive class.
-    rule : {"perceptron", "margin_perceptron"}
+    rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron"}
         What to do with each pattern.
     start : (weights, bias), "zeros" or "uniform", default="zeros"
         Where to start; "uniform" draws from [-1, 1] (Lecture 004).
@@ -318,8 +334,9 @@ def trace(
         The most epochs.
     readout : {"last", "averaged", "voted", "pocket"}
         What ``trace.weights`` and ``trace.bias`` are at the end.
-    exact : bool, default=True
-        Compute with integers and fractions; else with floats.
+    exact : bool, optional
+        Compute with integers and fractions, or with floats. By default exactly where the rule can: the exponentials
+        of neurons cannot.
     random_state : int, default=None
         Where shuffled orders and a uniform start come from; None is 0, so that a table can be printed again.
     **view
@@ -343,10 +360,17 @@ def trace(
     """
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
+    smooth = issubclass(RULES[rule], Smooth)
+    if exact and smooth:
+        raise ValueError(f"rule {rule!r} has no exact numbers: use exact=False")
+    exact = not smooth if exact is None else exact
+    unknown = set(view) - {each.name for each in fields(View)}
+    if unknown:
+        raise TypeError(f"trace has no option {min(unknown)!r}; a view has {', '.join(f.name for f in fields(View))}")
     chosen_view = View(**view)
     bias = 1 if fit_intercept else 0
     problem = Problem.from_exact(_table(X), y, bias=bias) if exact else Problem(X, y, bias=bias)
-    options = {"eta": as_exact(eta0) if exact else float(eta0)}
+    options = {"eta": as_exact(eta0) if exact else float(as_exact(eta0))}
     if rule == "margin_perceptron":
         options["margin"] = as_exact(margin) if exact else float(margin)
     recorder = StepRecorder()
@@ -357,7 +381,7 @@ def trace(
         problem,
         RULES[rule](**options),
         engine="reference",
-        stop=NoMistakes() | MaxEpochs(max_iter),
+        stop=MaxEpochs(max_iter) if smooth else NoMistakes() | MaxEpochs(max_iter),
         readout=readout,
         boundary=boundary,
         order=order,
@@ -367,7 +391,9 @@ def trace(
     )
     if solution.status.interrupted:
         raise KeyboardInterrupt
-    return Trace(recorder.steps, began, solution, problem.classes.tolist(), _plain(problem.bias), chosen_view)
+    return Trace(
+        recorder.steps, began, solution, problem.classes.tolist(), _plain(problem.bias), chosen_view, neuron=smooth
+    )
 
 
 def _table(X: Any) -> Any:

@@ -61,7 +61,9 @@ def trace(
         ),
     ],
     target: Annotated[str | None, typer.Option(help="The CSV column that holds the labels.")] = None,
-    rule: Annotated[str, typer.Option(help="perceptron or margin_perceptron.")] = "perceptron",
+    rule: Annotated[
+        str, typer.Option(help="perceptron, margin_perceptron, sigmoid_neuron or logistic_neuron.")
+    ] = "perceptron",
     start: Annotated[
         str | None, typer.Option(help="Starting weights and then the bias, as in '1,0,1/2'; zeros by default.")
     ] = None,
@@ -85,7 +87,7 @@ def trace(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
 ) -> None:
-    """Print every step of a perceptron run as a table, with exact numbers.
+    """Print every step of a run as a table, with exact numbers (neurons: rounded ones).
 
     A lecture's example runs with the lecture's own start, learning rate and notation; options override them.
 

@@ -31,7 +31,7 @@ def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
         after = shown[place + 1] if place + 1 < len(shown) else None
         gap = head is not None and place == head - 1 and len(shown) < len(rows)
         section = after is None or run[after].epoch != step.epoch
-        table.add_row(*rows[index], style="bold" if step.mistake else None, end_section=section and not gap)
+        table.add_row(*rows[index], style="bold" if step.updated else None, end_section=section and not gap)
         if gap:
             table.add_row(*["..."] * len(run.header()), end_section=True)
     console.print(table)
