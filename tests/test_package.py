@@ -16,12 +16,18 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these():
     assert sx.__all__ == [
+        "Descent",
+        "Network",
+        "Neuron",
         "Perceptron",
         "Problem",
         "Trace",
         "datasets",
+        "descend",
         "importance",
         "observers",
+        "original_units",
+        "plots",
         "rules",
         "solve",
         "stops",
