@@ -27,7 +27,6 @@ def test_the_public_names_are_these():
         "importance",
         "observers",
         "original_units",
-        "plots",
         "rules",
         "solve",
         "stops",
@@ -35,6 +34,8 @@ def test_the_public_names_are_these():
     ]
     assert all(getattr(sx, name) is not None for name in sx.__all__)
     assert set(sx.__all__) <= set(dir(sx))
+    assert sx.plots.__name__ == "separatrix.plots"
+    assert "plots" in dir(sx)
     assert callable(sx.trace)
     assert callable(sx.solve)
 

@@ -18,7 +18,8 @@ if _build := os.environ.get("SEPARATRIX_ISA"):
         raise ImportError(f"SEPARATRIX_ISA={_build}: {_problem}") from None
 
 if TYPE_CHECKING:
-    from separatrix import datasets, observers, plots, rules, stops
+    from separatrix import datasets, observers, rules, stops
+    from separatrix import plots as plots
     from separatrix.descent import Descent, descend
     from separatrix.estimators import Network, Neuron, Perceptron
     from separatrix.feature_importance import importance
@@ -41,7 +42,6 @@ __all__ = [
     "importance",
     "observers",
     "original_units",
-    "plots",
     "rules",
     "solve",
     "stops",
@@ -67,7 +67,7 @@ _ON_FIRST_USE = {
 def __getattr__(name: str) -> Any:
     if name in _ON_FIRST_USE:
         value = getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
-    elif name in __all__:
+    elif name in __all__ or name == "plots":  # which needs an extra, so that `import *` must not ask for it
         value = importlib.import_module(f"separatrix.{name}")
     else:
         raise AttributeError(f"module 'separatrix' has no attribute {name!r}")
@@ -76,4 +76,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "plots"})
