@@ -20,6 +20,7 @@ MODELS = [
     sx.Network(),
     sx.Network((5, 3), loss="squared", batch_size="all", eta0=0.5, learning_rate="adaptive"),
     sx.Network(batch_size=8, max_iter=100, eta0=0.2, learning_rate="invscaling"),
+    sx.Network(batch_size=1, max_iter=50, eta0=0.1),
 ]
 
 
