@@ -16,20 +16,21 @@ from separatrix import _core
 from separatrix.problem import Problem
 from separatrix.rows import Rows
 from separatrix.rules import Perceptron
+from separatrix.solution import SLOTS
 from separatrix.solving import solve
 from separatrix.stops import MaxEpochs
 
 EXPECTED = (TypeError, ValueError)
 
 
-KINDS = ["threshold", "squared", "log"]
+KINDS = ["threshold", "squared", "log", "hinge", "pegasos"]
 STEP = _core.Rule("threshold", 1.0, 0.0, 0.0, False)
 
 
 def target(d, *, readout="last", positive=1, ties=(True, True)):
     drift = np.zeros(d) if readout == "averaged" else None
     pocket = np.zeros(d) if readout == "pocket" else None
-    real = np.zeros(11)
+    real = np.zeros(SLOTS)
     real[7:9] = real[10] = 1.0
     real[6] = np.inf
     return _core.Target(np.zeros(d), real, np.zeros(3, np.int64), drift, pocket, positive, ties, readout == "voted")
@@ -109,8 +110,14 @@ def test_arguments_that_do_not_belong_together_are_refused():
         _core.visit(matrix, examples, begin, end, targets or [target(2)], STEP, 1.0, 0.0, fold, None, None, 1)
 
     visit()
-    with pytest.raises(ValueError, match="of kind threshold, squared or log: found 'hinge'"):
-        _core.Rule("hinge", 1.0, 0.0, 0.0, False)
+    with pytest.raises(ValueError, match="of kind threshold, squared, log, hinge or pegasos: found 'huber'"):
+        _core.Rule("huber", 1.0, 0.0, 0.0, False)
+    with pytest.raises(ValueError, match="alpha of pegasos must be positive"):
+        _core.Rule("pegasos", 1.0, 0.0, 0.0, False)
+    with pytest.raises(ValueError, match=r"decay must be in 0\.\.1 and radius positive"):
+        _core.Rule("hinge", 1.0, 0.0, 0.0, False, decay=2.0)
+    with pytest.raises(ValueError, match="decay, radius and bias_shrinks are for hinge and pegasos"):
+        _core.Rule("log", 1.0, 0.0, 0.0, False, decay=0.5)
     with pytest.raises(ValueError, match="a threshold rule neither shrinks nor slows down"):
         _core.Rule("threshold", 1.0, 0.0, 0.1, False)
     with pytest.raises(ValueError, match="order names a row that is not there"):
@@ -138,7 +145,9 @@ def test_arguments_that_do_not_belong_together_are_refused():
     with pytest.raises(ValueError, match="no build 'v9' runs on this machine"):
         _core.use_build("v9")
     with pytest.raises(TypeError):
-        _core.Target(np.zeros(2, np.float32), np.zeros(11), np.zeros(3, np.int64), None, None, 1, (True, True), False)
+        _core.Target(
+            np.zeros(2, np.float32), np.zeros(SLOTS), np.zeros(3, np.int64), None, None, 1, (True, True), False
+        )
 
 
 arrays = st.one_of(
@@ -187,7 +196,7 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
     if matrix.canonical:
         examples = _core.Examples(np.zeros(n, np.int32), None, None)
         for kind in KINDS:
-            rule = _core.Rule(kind, 1.0, 0.0, 0.0, False)
+            rule = _core.Rule(kind, 1.0, 0.0, 0.5 if kind == "pegasos" else 0.0, False)
             for fold in (1, 2):
                 _core.visit(matrix, examples, 0, n, [target(d)], rule, 1.0, 0.0, fold, None, None, 1)
 
@@ -222,7 +231,8 @@ def test_no_examples_can_crash_a_visit(
     )
     targets = [target(d, readout=readout, positive=k) for k in range(3)]
     try:
-        rule = _core.Rule(kind, eta, 0.0, alpha, bool(n % 2))
+        hinged = {"radius": 0.5, "bias_shrinks": bool(d % 2)} if kind in ("hinge", "pegasos") else {}
+        rule = _core.Rule(kind, eta, 0.0, alpha, bool(n % 2), **hinged)
         _core.visit(matrix, examples, begin, end, targets, rule, 1.0, 0.0, fold, None, known, n_jobs)
         _core.visit(matrix, examples, begin, end, targets[:1], rule, 1.0, 0.0, fold, None, known, n_jobs)
         _core.tally(matrix, examples, begin, end, targets[0], bool(d % 2))

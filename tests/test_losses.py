@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -12,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separatrix import _core
-from separatrix.losses import LOSSES, Log, PerceptronCriterion, Squared, ZeroOne, sigmoid
-from separatrix.rules import RULES, LogisticNeuron, Perceptron, SigmoidNeuron
+from separatrix.losses import LOSSES, Hinge, Log, PerceptronCriterion, Squared, SquaredHinge, ZeroOne, sigmoid
+from separatrix.rules import RULES, LogisticNeuron, Perceptron, SigmoidNeuron, Smooth
 from separatrix.solution import State
 
 SMOOTH = [Squared, Log]
+MARGIN = [Hinge, SquaredHinge]
 MARGINS = [-1e4, -745.2, -700.0, -40.0, -3.0, -1e-8, 0.0, 1e-8, 0.7, 3.0, 36.7, 40.0, 700.0, 745.2, 1e4]
 
 
@@ -40,8 +42,8 @@ def test_value_and_slope_are_the_symbolic_ones(loss, label):
         assert found == pytest.approx(float(slope.evalf(40, subs=exact)), rel=1e-12, abs=1e-300)
 
 
-@pytest.mark.parametrize("loss", [*SMOOTH, PerceptronCriterion])
-@given(m=st.floats(-20, 20).filter(lambda m: abs(m) > 1e-3))
+@pytest.mark.parametrize("loss", [*SMOOTH, PerceptronCriterion, Hinge, SquaredHinge])
+@given(m=st.floats(-20, 20).filter(lambda m: abs(m) > 1e-3 and abs(m - 1) > 1e-3))
 def test_slopes_are_what_differences_say(loss, m):
     h = 1e-5
     difference = (loss.value(m + h) - loss.value(m - h)) / (2 * h)
@@ -68,13 +70,45 @@ def test_extreme_margins_are_safe(loss):
     assert float(sigmoid(-1e4)) == 0.0
 
 
+@pytest.mark.parametrize("loss", MARGIN)
+def test_the_losses_of_the_margin_take_arrays_and_keep_exact_numbers_exact(loss):
+    m = np.array([-2.0, 0.0, 0.75, 1.0, 3.0])
+    assert loss.value(m).tolist() == [loss.value(each) for each in m.tolist()]
+    assert loss.slope(m).tolist() == [loss.slope(each) for each in m.tolist()]
+    third = Fraction(1, 3)
+    assert loss.value(third) == (Fraction(2, 3) if loss is Hinge else Fraction(4, 9))
+    assert loss.slope(third) == (-1 if loss is Hinge else Fraction(-4, 3))
+    assert loss.value(Fraction(4, 3)) == loss.slope(Fraction(4, 3)) == loss.slope(1) == 0
+
+
+@pytest.mark.parametrize("loss", MARGIN)
+def test_the_conjugate_is_the_largest_of_what_it_is_the_largest_of(loss):
+    m = np.linspace(-50, 50, 400_001)
+    for alpha in (0.0, 0.3, 1.0, *([] if loss is Hinge else [1.7, 40.0])):
+        assert float((-alpha * m - loss.value(m)).max()) == pytest.approx(loss.conjugate(alpha), abs=1e-7)
+    for alpha in (-0.1, *([1.1] if loss is Hinge else [])):  # no largest: it grows with the range of m
+        assert loss.conjugate(alpha) == math.inf
+        assert (-alpha * m - loss.value(m)).max() > 4
+    given = np.array([-0.5, 0.0, 0.5, 1.0, 2.0])
+    assert loss.conjugate(given).tolist() == [loss.conjugate(each) for each in given.tolist()]
+    for each in (-3.0, 0.2, 0.9, 4.0):  # equality in the inequality of Fenchel and Young
+        slope = loss.slope(each)
+        assert loss.value(each) + loss.conjugate(-slope) == pytest.approx(slope * each)
+
+
+def test_the_curvature_of_the_squared_hinge_is_reached_and_that_of_the_hinge_is_infinite():
+    m = np.linspace(-2, 3, 5_001)
+    assert np.abs(np.gradient(SquaredHinge.slope(m), m)).max() == pytest.approx(SquaredHinge.curvature)
+    assert Hinge.curvature == math.inf
+
+
 def core_losses(m):
     """The losses that the compiled core finds at this margin."""
     examples = _core.Examples(np.array([1], np.int32), None, None)
     state = State.new(1, np.array([m]), 0.0, readout="last")
     target = _core.Target(state.weights, state.real, state.count, None, None, 1, (True, True), False)
-    _, zero_one, perceptron, squared, log = _core.tally(_core.dense(np.ones((1, 1))), examples, 0, 1, target, True)
-    return {"zero_one": zero_one, "perceptron": perceptron, "squared": squared, "log": log}
+    _, *losses = _core.tally(_core.dense(np.ones((1, 1))), examples, 0, 1, target, True)
+    return dict(zip(LOSSES, losses, strict=True))
 
 
 def core_step(kind, m):
@@ -108,6 +142,8 @@ def test_the_core_computes_losses_and_slopes_to_the_last_digits(build):
                 assert step == pytest.approx(float(slopes[kind]), rel=2e-15, abs=1e-300)
             assert found["perceptron"] == max(0.0, -m)
             assert found["zero_one"] == ZeroOne.value(m)
+            assert found["hinge"] == max(0.0, 1.0 - m)
+            assert found["squared_hinge"] == max(0.0, 1.0 - m) ** 2
     finally:
         _core.use_build(used)
 
@@ -118,7 +154,7 @@ def test_first_steps_from_zero_are_an_eighth_and_a_half():
     assert Perceptron().step(0, 1, 0, 0, 1) == (1, 1)
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES.values() if rule.kernel != "threshold"])
+@pytest.mark.parametrize("rule", [rule for rule in RULES.values() if issubclass(rule, Smooth)])
 def test_schedules_and_shrinkage(rule):
     plain = rule(eta=0.5).step(0.3, 1, 0, 0, 9)
     assert rule(eta=0.5, alpha=0.1).step(0.3, 1, 0, 0, 9) == (0.95, plain.tau)
@@ -144,4 +180,4 @@ def test_impossible_rules_are_refused(options, message):
 
 
 def test_every_loss_has_a_name_and_a_value():
-    assert list(LOSSES) == ["zero_one", "perceptron", "squared", "log"]
+    assert list(LOSSES) == ["zero_one", "perceptron", "squared", "log", "hinge", "squared_hinge"]

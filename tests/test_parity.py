@@ -1,6 +1,7 @@
 """Compiled equals reference, for every rule x bias x boundary x readout x layout.
 
-Rules that step on mistakes agree bit for bit on integer data; those of neurons, whose exponentials round, to 1e-10.
+Rules that step on mistakes agree bit for bit on integer data; those of neurons, whose exponentials round, and those
+that shrink the weights, which the core keeps as a product, to 1e-10.
 """
 
 from __future__ import annotations
@@ -19,14 +20,25 @@ from separatrix.observers import History
 from separatrix.problem import Problem
 from separatrix.readouts import READOUTS, Ballot
 from separatrix.rows import Rows
-from separatrix.rules import RULES
+from separatrix.rules import RULES, Hinged, OnlineHinge, Pegasos, Smooth
+from separatrix.rules.hinged import BIASES
 from separatrix.rules.smooth import SCHEDULES
 from separatrix.solving import solve
 from separatrix.stops import MaxEpochs, NoMistakes
 
 STOP = NoMistakes() | MaxEpochs(6)
 STEPPING = [name for name, rule in RULES.items() if rule.kernel == "threshold"]
-SMOOTH = [name for name in RULES if name not in STEPPING]
+SMOOTH = [name for name, rule in RULES.items() if issubclass(rule, Smooth)]
+HINGED = [name for name, rule in RULES.items() if issubclass(rule, Hinged)]
+CHOICES = [
+    *(OnlineHinge(gamma, n=n, bias=bias) for gamma, n in ((0.5, None), (2.0, 1)) for bias in BIASES),
+    *(Pegasos(lam, project=project, bias=bias) for lam, project in ((0.1, False), (0.01, True)) for bias in BIASES),
+]
+
+
+def test_every_rule_is_compared_in_one_of_these_ways():
+    assert sorted(STEPPING + SMOOTH + HINGED) == sorted(RULES)
+    assert {rule.name for rule in CHOICES} == set(HINGED)
 
 
 def integer_data(seed, n=25, d=19):
@@ -163,6 +175,54 @@ def test_neurons_agree_in_every_mode(rule, batch_size, schedule, alpha, weighted
                 assert found_counts == counts, name
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("batch_size", [1, 5, "all"])
+@pytest.mark.parametrize("rule", CHOICES, ids=str)
+def test_online_svms_agree_in_every_mode(rule, batch_size, weighted):
+    rng = np.random.default_rng(3)
+    X = (rng.standard_normal((31, 19)).astype(np.float32) * (rng.random((31, 19)) < 0.6)).astype(np.float64)
+    y = np.where(X @ rng.standard_normal(19) + rng.standard_normal(31) > 0, 1, -1)
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0, 3.5], 31) if weighted else None
+    for readout in ("last", "averaged"):
+        for bias in (None, 1.0, 3.0):
+            options = {"stop": MaxEpochs(7), "order": "shuffled", "batch_size": batch_size, "readout": readout}
+            runs = {}
+            for name, data in {"reference": X, **layouts(X)}.items():
+                history = History()
+                engine = "reference" if name == "reference" else "compiled"
+                problem = Problem(data, y, sample_weight=weights, bias=bias)
+                solution = solve(problem, rule, engine=engine, observers=[history], **options)
+                runs[name] = (solution, [(e.mistakes, e.updates) for e in history], [e.mean_loss for e in history])
+            expected, counts, losses = runs.pop("reference")
+            assert expected.n_updates > 0
+            for name, (found, found_counts, found_losses) in runs.items():
+                np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-10, atol=1e-10, err_msg=name)
+                np.testing.assert_allclose(found.bias, expected.bias, rtol=1e-10, atol=1e-10, err_msg=name)
+                np.testing.assert_allclose(found_losses, losses, rtol=1e-10, err_msg=name)
+                assert found_counts == counts, name
+
+
+@pytest.mark.parametrize("readout", ["last", "averaged"])
+@pytest.mark.parametrize("bias", BIASES)
+def test_where_halving_is_exact_the_online_hinge_agrees_bit_for_bit(bias, readout):
+    X, y = integer_data(19, n=12)
+    rule = OnlineHinge(gamma=0.5, n=1, bias=bias)  # N = 1 halves the weights: 12 halvings lose no bit
+    options = {"stop": MaxEpochs(1), "readout": readout}
+    exact = solve(
+        Problem.from_exact(X.astype(int).tolist(), y), OnlineHinge(Fraction(1, 2), 1, bias), engine="reference",
+        **options,
+    )  # fmt: skip
+    expected = outcome(solve(Problem(X, y), rule, engine="reference", **options))
+    assert expected["updates"] > 5
+    for name, data in layouts(X).items():
+        found = outcome(solve(Problem(data, y), rule, **options))
+        if readout == "averaged":  # w - drift / age rounds twice
+            np.testing.assert_allclose(found["weights"], [float(v) for v in exact.weights], rtol=1e-14, atol=1e-14)
+            continue
+        assert found == expected, name
+        assert found["weights"] == [float(v) for v in exact.weights]
+
+
 @pytest.mark.parametrize("batch_size", [1, 2, 4])
 def test_examples_of_weight_zero_teach_nothing_and_are_no_mistakes(batch_size):
     X = np.array([[1.0], [-1.0], [5.0], [-5.0]])
@@ -208,6 +268,7 @@ def test_the_builds_agree_bit_for_bit_on_random_floats(layout, readout):
                     Problem(X, y), RULES["perceptron"](eta=0.1), stop=MaxEpochs(5), readout=readout, order="shuffled"
                 )
                 problem = Problem(X, y)
+                ball = smallest_ball(problem.rows)
                 results.append(
                     (
                         solution.weights.tobytes(),
@@ -215,13 +276,12 @@ def test_the_builds_agree_bit_for_bit_on_random_floats(layout, readout):
                         solution.n_updates,
                         problem.square_norms().tobytes(),
                         _core.decide(problem.rows.matrix, np.ones((3, d)) / 3, np.zeros(3), 1).tobytes(),
-                        smallest_ball(problem.rows),
+                        (ball.lower, ball.upper, ball.support.tolist(), ball.weights.tobytes()),
                     )
                 )
             first = results[0]
             for other in results[1:]:
-                assert other[:5] == first[:5]
-                assert other[5][1:] == first[5][1:]
+                assert other == first
     finally:
         _core.use_build(used)
 
@@ -247,6 +307,33 @@ def test_the_builds_agree_bit_for_bit_on_neurons(rule, batch_size, dtype, layout
                 )  # fmt: skip
                 losses = [epoch.mean_loss.hex() for epoch in history]
                 results.append((solution.weights.tobytes(), solution.bias.hex(), losses))
+            assert all(other == results[0] for other in results)
+    finally:
+        _core.use_build(used)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("batch_size", [1, 7, "all"])
+@pytest.mark.parametrize("rule", CHOICES, ids=str)
+def test_the_builds_agree_bit_for_bit_on_online_svms(rule, batch_size, dtype, layout):
+    rng = np.random.default_rng(5)
+    used = _core.build()
+    try:
+        for n, d in ((60, 1), (61, 37), (200, 300)):
+            X = layout((rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.6)).astype(dtype))
+            y = rng.integers(0, 2, n)
+            results = []
+            for build in _core.builds():
+                _core.use_build(build)
+                history = History()
+                solution = solve(
+                    Problem(X, y), rule, stop=MaxEpochs(5), batch_size=batch_size, order="shuffled",
+                    readout="averaged", observers=[history],
+                )  # fmt: skip
+                losses = [epoch.mean_loss.hex() for epoch in history]
+                state = solution.state
+                results.append((solution.weights.tobytes(), solution.bias.hex(), state.weights.tobytes(), losses))
             assert all(other == results[0] for other in results)
     finally:
         _core.use_build(used)

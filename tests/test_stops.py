@@ -107,7 +107,7 @@ def test_joined_rules_stop_at_the_first_that_speaks():
         (lambda: TimeLimit(0), "positive number of seconds; found 0"),
         (lambda: LossAtMost(-1), "zero or positive; found -1"),
         (lambda: LossAtMost(1, every=0), "every must be a whole number of at least 1; found 0"),
-        (lambda: LossAtMost(1, loss="hinge"), "loss must be one of zero_one, perceptron, squared, log; found 'hinge'"),
+        (lambda: LossAtMost(1, loss="huber"), "squared, log, hinge, squared_hinge; found 'huber'"),
         (lambda: LossFlat(patience=0), "patience must be a whole number of at least 1; found 0"),
         (lambda: LossFlat(change=-1), "change must be zero or positive; found -1"),
         (lambda: HeldOutFlat(1.0), "must lie between 0 and 1; found 1.0"),

@@ -162,7 +162,8 @@ def test_rules_orders_and_readouts():
     [
         (
             {"rule": "adaline"},
-            "rule must be one of perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron; found 'adaline'",
+            "rule must be one of perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge, "
+            "pegasos; found 'adaline'",
         ),
         ({"eta0": 0}, "eta0 must be a positive finite number; found 0"),
         ({"max_iter": 0}, "at least 1; found 0"),

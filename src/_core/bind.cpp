@@ -10,68 +10,35 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "builds.hpp"
+#include "bind.hpp"
 #include "order.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace sx {
+
+static std::atomic<const Kernels*> chosen{nullptr};
+
+const Kernels& kernels() { return *chosen.load(std::memory_order_relaxed); }
+
+}  // namespace sx
+
 namespace {
 
 using namespace sx;
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-std::atomic<const Kernels*> chosen{nullptr};
-
-const Kernels& kernels() { return *chosen.load(std::memory_order_relaxed); }
-
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
-
-void expect(bool holds, const std::string& message) {
-    if (!holds) refuse(message);
-}
-
-template <class T>
-void expect_aligned(const T* data, const char* name) {
-    expect(reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0, std::string(name) + " is not aligned in memory");
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::vector<std::size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
-    const std::size_t n = values.size();
-    return to_numpy(std::move(values), {n});
-}
-
 // ---------------------------------------------------------------------------------------------- the matrix
-
-struct HeldMatrix {
-    Matrix m;
-    nb::object data, indices, indptr;  // keep the arrays alive
-    bool canonical = true;             // columns strictly ascending in every row
-};
 
 template <class T>
 void check_csr(const HeldMatrix& held, bool* canonical, std::int64_t n_values, std::int64_t n_indices,
@@ -147,18 +114,6 @@ HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> in
 
 // ---------------------------------------------------------------------------------------------- the targets
 
-struct Votes {
-    std::vector<std::int64_t> row;
-    std::vector<double> signed_tau, time;
-
-    static void push(void* owner, std::int64_t row, double signed_tau, double time) {
-        auto* votes = static_cast<Votes*>(owner);
-        votes->row.push_back(row);
-        votes->signed_tau.push_back(signed_tau);
-        votes->time.push_back(time);
-    }
-};
-
 struct HeldTarget {
     Target t;
     std::int64_t cols;
@@ -227,35 +182,6 @@ struct Examples {
     }
 };
 
-constexpr std::int64_t kMostThreads = 256;
-
-// Split `n` things over at most `n_jobs` threads: work(first, last).
-template <class Work>
-void in_parallel(std::int64_t n, int n_jobs, Work work) {
-    const std::int64_t parts = std::max<std::int64_t>(1, std::min<std::int64_t>({n_jobs, n, kMostThreads}));
-    std::vector<std::exception_ptr> failed(parts);
-    auto part = [&](std::int64_t k) {
-        try {
-            work(n * k / parts, n * (k + 1) / parts);
-        } catch (...) {
-            failed[k] = std::current_exception();
-        }
-    };
-    std::vector<std::thread> threads;
-    threads.reserve(parts);
-    std::int64_t here = 1;  // the parts from 0 to here are done in this thread: all, if no other can be started
-    try {
-        for (std::int64_t k = parts - 1; k >= 1; --k) threads.emplace_back(part, k);
-    } catch (const std::system_error&) {
-        here = parts - std::int64_t(threads.size());
-    }
-    for (std::int64_t k = 0; k < here; ++k) part(k);
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& problem : failed) {
-        if (problem) std::rethrow_exception(problem);
-    }
-}
-
 // Weights at the start of cache lines while dense rows are visited: a vector that lies across two lines takes twice as
 // long to read and to write, and NumPy's arrays mostly do.
 class AlignedWeights {
@@ -285,14 +211,28 @@ private:
     std::vector<double*> theirs_;
 };
 
-void make_rule(Rule* rule, const std::string& kind, double eta, double threshold, double alpha, bool falling) {
-    const bool known = kind == "threshold" || kind == "squared" || kind == "log";
-    expect(known, "a rule of the core is of kind threshold, squared or log: found '" + kind + "'");
-    expect(eta > 0.0 && alpha >= 0.0 && eta * alpha < 1.0, "eta must be positive and eta * alpha in 0..1");
-    const bool steps = kind == "threshold";
-    const Kind which = steps ? Kind::threshold : kind == "squared" ? Kind::squared : Kind::log;
+Kind kind_of(const std::string& kind) {
+    constexpr std::pair<const char*, Kind> kinds[] = {{"threshold", Kind::threshold}, {"squared", Kind::squared},
+                                                      {"log", Kind::log}, {"hinge", Kind::hinge},
+                                                      {"pegasos", Kind::pegasos}};
+    for (const auto& [name, which] : kinds) {
+        if (kind == name) return which;
+    }
+    refuse("a rule of the core is of kind threshold, squared, log, hinge or pegasos: found '" + kind + "'");
+}
+
+void make_rule(Rule* rule, const std::string& kind, double eta, double threshold, double alpha, bool falling,
+               double decay, double radius, bool bias_shrinks) {
+    const Kind which = kind_of(kind);
+    const bool steps = which == Kind::threshold, hinged = which == Kind::hinge || which == Kind::pegasos;
+    expect(eta > 0.0 && alpha >= 0.0, "eta must be positive and alpha at least 0");
+    expect(hinged || eta * alpha < 1.0, "eta * alpha must be in 0..1");
     expect(!steps || (alpha == 0.0 && !falling), "a threshold rule neither shrinks nor slows down");
-    new (rule) Rule{which, eta, steps ? threshold : 0.0, alpha, falling};
+    expect(which != Kind::pegasos || alpha > 0.0, "alpha of pegasos must be positive");
+    expect(decay >= 0.0 && decay <= 1.0 && radius > 0.0, "decay must be in 0..1 and radius positive");
+    expect(hinged || (decay == 0.0 && radius == HUGE_VAL && !bias_shrinks),
+           "decay, radius and bias_shrinks are for hinge and pegasos");
+    new (rule) Rule{which, eta, steps ? threshold : 0.0, alpha, falling, decay, radius, bias_shrinks};
 }
 
 // Check that edges lead from begin to end, and return the length of the longest step.
@@ -373,7 +313,8 @@ auto tally(const HeldMatrix& X, const Examples& examples, std::int64_t begin, st
     Tally seen{};
     nb::gil_scoped_release free;
     const std::int64_t bad = kernels().tally(X.m, pass, target.t, smooth, &seen);
-    return std::make_tuple(bad, seen.zero_one, seen.perceptron, seen.squared, seen.log);
+    return std::make_tuple(bad, seen.zero_one, seen.perceptron, seen.squared, seen.log, seen.hinge,
+                           seen.squared_hinge);
 }
 
 auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bias, int n_jobs) {
@@ -475,13 +416,14 @@ NB_MODULE(_core, module) {
              "shares"_a.noconvert().none() = nb::none());
 
     nb::class_<Rule>(module, "Rule", "A rule that the loops know.")
-        .def("__init__", &make_rule, "kind"_a, "eta"_a, "threshold"_a, "alpha"_a, "falling"_a);
+        .def("__init__", &make_rule, "kind"_a, "eta"_a, "threshold"_a, "alpha"_a, "falling"_a, "decay"_a = 0.0,
+             "radius"_a = HUGE_VAL, "bias_shrinks"_a = false);
 
     module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "targets"_a, "rule"_a, "bias_square"_a,
                "clock"_a, "fold_size"_a, "edges"_a.noconvert().none(), "lengths"_a.noconvert().none(), "n_jobs"_a,
                "Learn from examples begin..end; the row that was not finite (or -1) and the clock after.");
     module.def("tally", &tally, "X"_a, "examples"_a, "begin"_a, "end"_a, "target"_a, "smooth"_a,
-               "The row that was not finite (or -1), and the sums of the losses; the smooth ones are 0 unless asked for.");
+               "The row that was not finite (or -1), and the sums of the losses; those that correct answers have too are 0 unless asked for.");
     module.def("decide", &decide, "X"_a, "w"_a.noconvert(), "bias"_a.noconvert(), "n_jobs"_a,
                "Activations of every row for every weight vector.");
     module.def("square_norms", &square_norms, "X"_a);
@@ -491,4 +433,7 @@ NB_MODULE(_core, module) {
     nb::class_<Shuffler>(module, "Shuffler", "Draws the order of each epoch from what the examples hold.")
         .def("__init__", &make_shuffler, "X"_a, "examples"_a, "seed"_a, "first"_a)
         .def("epoch", &shuffled, "seed"_a, "epoch"_a);
+
+    bind_margin(module);
+    bind_dual(module);
 }

@@ -47,15 +47,16 @@ struct VoteSink {
 // weights did.
 // The weights are scale * w (the scale is 1 between epochs), the step is rate times the rule's, and `met` +
 // log(`met_factor`) is the loss of the epoch's examples, each as it was met (see note_loss; the factor is 1 between
-// epochs).
+// epochs). `lag` and `square` belong to weights that shrink (hinge.hpp): how far the sum of the scales is behind the
+// age, and |w|^2 without the scale.
 enum Real : int {
-    bias, birth, drift_bias, run_start, pocket_bias, pocket_run, pocket_loss, scale, rate, met, met_factor,
+    bias, birth, drift_bias, run_start, pocket_bias, pocket_run, pocket_loss, scale, rate, met, met_factor, lag, square,
     real_slots
 };
 enum Count : int { updates, mistakes, pocket_checked, count_slots };
 struct Target {
     double* w;
-    double* drift;   // averaged: sum over updates of (time of the update) * (change of w)
+    double* drift;   // averaged: sum over updates of (time of the update, less the lag) * (change of w)
     double* pocket;  // pocket: the best weights so far
     double* real;
     std::int64_t* count;
@@ -68,12 +69,16 @@ struct Target {
 
 // threshold: step by `eta` when the margin is at most `threshold`. squared, log: step down the slope of that loss at
 // every example, by eta or, when it falls, by eta / sqrt(number of the step), and shrink the weights by
-// 1 - step * alpha.
-enum class Kind : int { threshold, squared, log };
+// 1 - step * alpha. hinge: shrink by 1 - decay and step by `eta` when the margin is below 1. pegasos: the same with
+// 1 - 1/t and 1/(alpha t), then bring the weights back to a ball of this radius. The bias shrinks with the weights of
+// these two if it is told to.
+enum class Kind : int { threshold, squared, log, hinge, pegasos };
 struct Rule {
     Kind kind;
     double eta, threshold, alpha;
     bool falling;
+    double decay, radius;
+    bool bias_shrinks;
 };
 
 // The examples of a pass: rows order[begin..end) (or begin..end themselves when order is null).
@@ -91,7 +96,7 @@ struct Pass {
 
 // Losses over some examples, each the sum of weight * loss; see losses.py.
 struct Tally {
-    double zero_one, perceptron, squared, log;
+    double zero_one, perceptron, squared, log, hinge, squared_hinge;
 };
 
 // What a fold needs: for each target `cols` zeros (dense rows) or `parts` numbers (CSR rows), and two numbers.
@@ -118,6 +123,9 @@ struct IndexSurvey {
 
 constexpr std::int64_t all_good = -1;
 
+struct DualKernels;    // dual.hpp
+struct MarginKernels;  // margin.hpp
+
 struct Kernels {
     const char* name;
     // Each returns the first row whose activation is not finite, or all_good; `visit` and `fold` move the clock.
@@ -129,6 +137,8 @@ struct Kernels {
     void (*square_norms)(const Matrix&, double* out);
     IndexSurvey (*survey)(Index, const void* indices, std::int64_t n);
     std::int64_t (*first_bad_row)(const Matrix&, std::int64_t begin, std::int64_t end);
+    const DualKernels* dual;
+    const MarginKernels* margin;
 };
 
 }  // namespace sx

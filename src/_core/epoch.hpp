@@ -55,11 +55,11 @@ inline void copy(double* to, const double* from, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) to[j] = from[j];
 }
 
-// Sum the losses of one weight vector, the smooth ones only with Smooth; give up once the weight of the mistakes
-// reaches `limit` (the answer is then `limit` or more).
+// Sum the losses of one weight vector, those that correct answers have too only with Smooth; give up once the weight
+// of the mistakes reaches `limit` (the answer is then `limit` or more).
 template <bool Smooth, class Rows>
 std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double limit, Tally* out) {
-    *out = {0.0, 0.0, 0.0, 0.0};
+    *out = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     const double* w[1] = {t.w};
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
@@ -73,6 +73,9 @@ std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double
         if (Smooth) {
             out->squared += weight * Squared(margin).loss();
             out->log += weight * Log(margin).loss();
+            const double shortfall = margin < 1.0 ? 1.0 - margin : 0.0;
+            out->hinge += weight * shortfall;
+            out->squared_hinge += weight * (shortfall * shortfall);
         }
         if (is_mistake(margin, 0.0, t.tie_is_mistake[positive])) {
             out->zero_one += weight;
@@ -103,12 +106,19 @@ void check_pocket(const Rows& X, const Pass& pass, Target& t, double clock) {
     }
 }
 
-// Bring the scale into the weights.
+// Bring the scale into the weights. The average (hinge.hpp) stays what it is.
 template <class Rows>
-void settle(const Rows& X, Target& t) {
-    if (t.real[scale] == 1.0) return;
-    for (std::int64_t j = 0; j < X.cols; ++j) t.w[j] *= t.real[scale];
+void settle(const Rows& X, Target& t, double age) {
+    const double s = t.real[scale];
+    if (s == 1.0) return;
+    if (t.drift) {
+        const double due = age * s - (age - t.real[lag]);
+        for (std::int64_t j = 0; j < X.cols; ++j) t.drift[j] += due * t.w[j];
+    }
+    for (std::int64_t j = 0; j < X.cols; ++j) t.w[j] *= s;
+    t.real[square] *= s * s;
     t.real[scale] = 1.0;
+    t.real[lag] = 0.0;
 }
 
 // Bring the factor into the loss met.
@@ -137,7 +147,7 @@ void end_epoch(const Rows& X, const Pass& pass, Target* targets, int n_targets) 
     if (pass.end != pass.pool) return;
     for (int k = 0; k < n_targets; ++k) {
         if (targets[k].pocket) check_pocket(X, pass, targets[k], pass.clock);
-        settle(X, targets[k]);
+        settle(X, targets[k], pass.clock - targets[k].real[birth]);
         settle_loss(targets[k]);
     }
 }

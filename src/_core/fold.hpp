@@ -13,7 +13,7 @@ void move_by_fold(const Rows& X, const Pass& pass, Target& t, std::int64_t from,
                   double shrink, double total, double age) {
     if constexpr (Rows::kSparse) {
         t.real[scale] *= shrink;
-        if (t.real[scale] < kSmallestScale) settle(X, t);
+        if (t.real[scale] < kSmallestScale) settle(X, t, age);
         for (std::int64_t p = from; p < to; ++p) {
             const double step = sums[p - from] / total;
             if (step == 0.0) continue;
@@ -22,7 +22,7 @@ void move_by_fold(const Rows& X, const Pass& pass, Target& t, std::int64_t from,
             if (t.drift) X.add(i, age * step, t.drift);
         }
     } else {
-        settle(X, t);
+        settle(X, t, age);
         for (std::int64_t j = 0; j < X.cols; ++j) {
             const double step = sums[j] / total;
             t.w[j] = shrink * t.w[j] + step;
@@ -37,6 +37,7 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targ
                        const Folds& folds, const Scratch& scratch) {
     const std::int64_t width = Rows::kSparse ? scratch.parts : X.cols;
     const std::int64_t* edge = folds.edges;
+    if constexpr (Loss::kHinge) measure(X, pass, rule, targets, n_targets);
     for (std::int64_t from = pass.begin, to; from < pass.end; from = to) {
         to = edge ? *++edge : pass.end - from > folds.size ? from + folds.size : pass.end;
         double total = 0.0;
@@ -69,7 +70,8 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targ
                     } else if (!wrong) {
                         continue;
                     }
-                    const double tau = step_size(rule, t) * at.slope * weight;
+                    if (Loss::kHinge && at.slope == 0.0) continue;
+                    const double tau = (Loss::kHinge ? 1.0 : step_size(rule, t)) * at.slope * weight;
                     const double signed_tau = positive ? tau : -tau;
                     scratch.bias_sum[first + k] += signed_tau * pass.bias_square;
                     ++scratch.taught[first + k];
@@ -84,8 +86,15 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targ
             if (!good) return i;
         }
         for (int k = 0; k < n_targets; ++k) {
-            if (scratch.taught[k] == 0) continue;
             Target& t = targets[k];
+            if constexpr (Loss::kHinge) {  // shrinks also where no example taught
+                if (total > 0.0) {
+                    move_hinge_by_fold(X, pass, rule, t, from, to, scratch.sums + k * width, scratch.bias_sum[k], total,
+                                       scratch.taught[k] > 0);
+                }
+                continue;
+            }
+            if (scratch.taught[k] == 0) continue;
             if (t.pocket) check_pocket(X, pass, t, pass.clock);
             const double age = pass.clock - t.real[birth];
             const double shrink = 1.0 - step_size(rule, t) * rule.alpha;

@@ -15,29 +15,8 @@ namespace SX_BUILD {
 #include "sigmoid.hpp"
 #include "epoch.hpp"
 #include "smooth.hpp"
+#include "hinge.hpp"
 #include "fold.hpp"
-
-template <class T, class Work>
-auto with_index(const Matrix& m, Work work) {
-    if (m.layout == Layout::dense) {
-        return work(Dense<T>{static_cast<const T*>(m.data), m.cols, m.stride});
-    }
-    if (m.index == Index::i32) {
-        using I = std::uint32_t;
-        return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
-                              static_cast<const I*>(m.indptr), m.cols});
-    }
-    using I = std::int64_t;
-    return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
-                          static_cast<const I*>(m.indptr), m.cols});
-}
-
-// The loops never name the row type: another one is a value of `Value`, a line here, and its reading in order.hpp and
-// bind.cpp.
-template <class Work>
-auto with_rows(const Matrix& m, Work work) {
-    return m.value == Value::f32 ? with_index<float>(m, work) : with_index<double>(m, work);
-}
 
 std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
     if (pass.lengths) {  // bind.cpp gives them for dense float32 rows and threshold rules only
@@ -48,6 +27,8 @@ std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, Target* target
         switch (rule.kind) {
             case Kind::squared: return visit_smoothly<Squared>(X, pass, rule, targets, n_targets);
             case Kind::log: return visit_smoothly<Log>(X, pass, rule, targets, n_targets);
+            case Kind::hinge:
+            case Kind::pegasos: return visit_hinge(X, pass, rule, targets, n_targets);
             default: return visit_rows(X, pass, rule, targets, n_targets);
         }
     });
@@ -59,6 +40,8 @@ std::int64_t fold(const Matrix& m, Pass& pass, const Rule& rule, Target* targets
         switch (rule.kind) {
             case Kind::squared: return fold_rows<Squared>(X, pass, rule, targets, n_targets, folds, scratch);
             case Kind::log: return fold_rows<Log>(X, pass, rule, targets, n_targets, folds, scratch);
+            case Kind::hinge:
+            case Kind::pegasos: return fold_rows<Hinge>(X, pass, rule, targets, n_targets, folds, scratch);
             default: return fold_rows<Step>(X, pass, rule, targets, n_targets, folds, scratch);
         }
     });
@@ -128,8 +111,11 @@ std::int64_t first_bad_row(const Matrix& m, std::int64_t begin, std::int64_t end
 
 #define SX_TEXT(name) #name
 #define SX_NAME(name) SX_TEXT(name)
+extern const DualKernels dual_kernels;
+extern const MarginKernels margin_kernels;
 extern const Kernels kernels;
-const Kernels kernels = {SX_NAME(SX_BUILD), visit, fold, tally, decide, square_norms, survey, first_bad_row};
+const Kernels kernels = {SX_NAME(SX_BUILD), visit, fold, tally, decide, square_norms, survey, first_bad_row,
+                         &dual_kernels, &margin_kernels};
 
 }  // namespace SX_BUILD
 }  // namespace sx

@@ -4,7 +4,7 @@
 // 8 + 8, 4 + 4, 2 + 2, 1 + 1; a sparse one keeps 4, by position in the row. Products and sums are double and
 // never contracted, so the width of the vector registers changes the speed and not the result.
 //
-// Included by kernels.cpp only, inside the namespace of one build.
+// Included by kernels.cpp and margin.cpp, inside the namespace of one build.
 
 constexpr int kLanes = 16;
 constexpr int kSparseLanes = 4;
@@ -458,3 +458,25 @@ struct Csr {
         return true;
     }
 };
+
+template <class T, class Work>
+auto with_index(const Matrix& m, Work work) {
+    if (m.layout == Layout::dense) {
+        return work(Dense<T>{static_cast<const T*>(m.data), m.cols, m.stride});
+    }
+    if (m.index == Index::i32) {
+        using I = std::uint32_t;
+        return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
+                              static_cast<const I*>(m.indptr), m.cols});
+    }
+    using I = std::int64_t;
+    return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
+                          static_cast<const I*>(m.indptr), m.cols});
+}
+
+// The loops never name the row type: another one is a value of `Value`, a line here, and its reading in order.hpp and
+// bind.cpp.
+template <class Work>
+auto with_rows(const Matrix& m, Work work) {
+    return m.value == Value::f32 ? with_index<float>(m, work) : with_index<double>(m, work);
+}

@@ -49,7 +49,7 @@ SX_HOT bool present(const Rows& X, const Pass& pass, const Rule& rule, Target& t
     double step;
     if (!meet<Loss>(X, pass, rule, t, i, dot, share, clock, &step)) return false;
     X.add(i, step, t.w);
-    if (t.real[scale] < kSmallestScale) settle(X, t);
+    if (t.real[scale] < kSmallestScale) settle(X, t, clock - t.real[birth]);
     return true;
 }
 
@@ -104,7 +104,7 @@ std::int64_t visit_alone(const Rows& X, Pass& pass, const Rule& rule, Target& t)
             dot = X.add_and_dot(i, step, t.w, row_at(pass, p + 1), row_ahead<Rows>(pass, p));
         } else {
             X.add(i, step, t.w);
-            if (t.real[scale] < kSmallestScale) settle(X, t);
+            if (t.real[scale] < kSmallestScale) settle(X, t, pass.clock - t.real[birth]);
             if (p + 1 < pass.end) X.template dots<1>(row_at(pass, p + 1), w, &dot);
         }
     }

@@ -42,7 +42,17 @@ class Examples:
     ) -> None: ...
 
 class Rule:
-    def __init__(self, kind: str, eta: float, threshold: float, alpha: float, falling: bool) -> None: ...
+    def __init__(
+        self,
+        kind: str,
+        eta: float,
+        threshold: float,
+        alpha: float,
+        falling: bool,
+        decay: float = 0.0,
+        radius: float = ...,
+        bias_shrinks: bool = False,
+    ) -> None: ...
 
 def visit(
     X: Matrix,
@@ -60,7 +70,7 @@ def visit(
 ) -> tuple[int, float]: ...
 def tally(
     X: Matrix, examples: Examples, begin: int, end: int, target: Target, smooth: bool
-) -> tuple[int, float, float, float, float]: ...
+) -> tuple[int, float, float, float, float, float, float]: ...
 def decide(X: Matrix, w: NDArray[np.float64], bias: NDArray[np.float64], n_jobs: int) -> NDArray[np.float64]: ...
 def square_norms(X: Matrix) -> NDArray[np.float64]: ...
 def first_bad_row(X: Matrix, begin: int, end: int) -> int: ...
@@ -68,3 +78,69 @@ def first_bad_row(X: Matrix, begin: int, end: int) -> int: ...
 class Shuffler:
     def __init__(self, X: Matrix, examples: Examples, seed: int, first: int) -> None: ...
     def epoch(self, seed: int, epoch: int) -> NDArray[np.uint32]: ...
+
+def exponentials(
+    products: NDArray[np.float32],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    gamma: float,
+    store: NDArray[np.float32],
+    slots: NDArray[np.int64],
+    n_jobs: int,
+) -> None: ...
+def add_rows(
+    store: NDArray[Any], slots: NDArray[np.int64], coef: NDArray[np.float64], sums: NDArray[np.float64], n_jobs: int
+) -> None: ...
+def smo(
+    store: NDArray[Any],
+    slots: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    diagonal: NDArray[np.float64],
+    y: NDArray[np.float64],
+    C: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    F: NDArray[np.float64],
+    tolerance: float,
+    max_steps: int,
+) -> int: ...
+def dual_visit(
+    store: NDArray[np.float64],
+    slot_of: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64] | None,
+    order: NDArray[np.uint32] | None,
+    begin: int,
+    end: int,
+    coef: NDArray[np.float64],
+    drift: NDArray[np.float64] | None,
+    pocket: NDArray[np.float64] | None,
+    activation: NDArray[np.float64],
+    real: NDArray[np.float64],
+    count: NDArray[np.int64],
+    positive: int,
+    tie_is_mistake: tuple[bool, bool],
+    eta: float,
+    threshold: float,
+    bias_square: float,
+    clock: float,
+    vote: bool,
+) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
+def ascent_order(points: NDArray[np.uint8], block: int, seed: int, epoch: int) -> NDArray[np.uint32]: ...
+def ascend(
+    X: Matrix,
+    points: NDArray[np.uint8],
+    order: NDArray[np.uint32],
+    begin: int,
+    end: int,
+    w: NDArray[np.float64],
+    real: NDArray[np.float64],
+    bias_square: float,
+    relax: float,
+    squared: bool,
+) -> int: ...
+def standing(points: NDArray[np.uint8], squared: bool) -> tuple[float, float, int, int]: ...
+def combine(X: Matrix, v: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def gram(X: Matrix, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def factor(a: NDArray[np.float64], least: float, replaced: float) -> None: ...
+def substitute(factor: NDArray[np.float64], b: NDArray[np.float64]) -> None: ...
+def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float: ...

@@ -1,6 +1,6 @@
 """Plain gradient descent on any function of one or many variables (Lectures 000 and 002).
 
-Here: the loop of Lecture 000 and its path. The neurons have their own, faster loops; pictures are in plots.py.
+Here: the loop of Lecture 000 and its path. The neurons have their own, faster loops; pictures are in plots.
 """
 
 from __future__ import annotations

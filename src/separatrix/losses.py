@@ -1,12 +1,14 @@
 """Losses: how bad a margin is; a sum over the examples is the loss of a model.
 
-A loss has a ``value`` and a ``slope`` (its derivative) at a margin ``m = y (w . x + b)``; the smooth ones take arrays
-too, and their ``curvature`` bounds the second derivative. Lecture 004's ``L`` is the sum of :class:`ZeroOne`, Lecture
-000's ``E_P`` the sum of :class:`PerceptronCriterion`, Lecture 002's ``C`` is :class:`Squared`.
+A loss has a ``value`` and a ``slope`` (its derivative) at a margin ``m = y (w . x + b)``; those that are walked down
+take arrays too, and their ``curvature`` bounds the second derivative. Those of support vector machines have a
+``conjugate`` as well, which the dual needs. Lecture 004's ``L`` is the sum of :class:`ZeroOne`, Lecture 000's ``E_P``
+the sum of :class:`PerceptronCriterion`, Lecture 002's ``C`` is :class:`Squared`, Lecture 003's slack is :class:`Hinge`.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -111,4 +113,80 @@ class Log:
         return -sigmoid(-m)
 
 
-LOSSES: dict[str, Any] = {loss.name: loss for loss in (ZeroOne, PerceptronCriterion, Squared, Log)}
+def _shortfall(m: Any) -> Any:
+    """Return how far a margin falls short of 1: an array for an array, and exact for an exact number."""
+    if isinstance(m, np.ndarray):
+        return np.maximum(1.0 - m, 0.0)
+    return 1 - m if m < 1 else 0 * m
+
+
+class Hinge:
+    """``max(0, 1 - m)``: the slack of an example in the soft-margin SVM (Lecture 003).
+
+    Examples
+    --------
+    >>> Hinge.value(-2), Hinge.value(3), Hinge.slope(0)
+    (3, 0, -1)
+    """
+
+    name: ClassVar[str] = "hinge"
+    curvature: ClassVar[float] = math.inf  # the slope jumps at 1
+
+    @staticmethod
+    def value(m: Any) -> Any:
+        """Return the loss at margin ``m``."""
+        return _shortfall(m)
+
+    @staticmethod
+    def slope(m: Any) -> Any:
+        """Return the derivative at margin ``m``; at 1, where there is none, that of the right side."""
+        return np.where(m < 1, -1.0, 0.0) if isinstance(m, np.ndarray) else -1 if m < 1 else 0
+
+    @staticmethod
+    def conjugate(alpha: Any) -> Any:
+        """Return the largest ``-alpha m - value(m)`` over all m: ``-alpha`` for alpha in [0, 1], else infinity.
+
+        Any alphas in that box bound the primal from below: with ``w(alpha) = sum(alpha_i y_i x_i) / (lam n)``,
+        ``lam/2 |w|^2 + mean(value(m_i)) >= -mean(conjugate(alpha_i)) - lam/2 |w(alpha)|^2``, and the difference is the
+        duality gap.
+        """
+        if isinstance(alpha, np.ndarray):
+            return np.where((alpha >= 0) & (alpha <= 1), -alpha, np.inf)
+        return -alpha if 0 <= alpha <= 1 else math.inf
+
+
+class SquaredHinge:
+    """``max(0, 1 - m)^2``: the slack squared, which is smooth (the L2-loss SVM).
+
+    Examples
+    --------
+    >>> SquaredHinge.value(-2), SquaredHinge.value(3), SquaredHinge.slope(0)
+    (9, 0, -2)
+    """
+
+    name: ClassVar[str] = "squared_hinge"
+    curvature: ClassVar[float] = 2.0
+
+    @staticmethod
+    def value(m: Any) -> Any:
+        """Return the loss at margin ``m``."""
+        short = _shortfall(m)
+        return short * short
+
+    @staticmethod
+    def slope(m: Any) -> Any:
+        """Return the derivative at margin ``m``."""
+        return -2 * _shortfall(m)
+
+    @staticmethod
+    def conjugate(alpha: Any) -> Any:
+        """Return the largest ``-alpha m - value(m)`` over all m: ``alpha^2 / 4 - alpha``, infinity for alpha < 0.
+
+        It bounds the primal as :meth:`Hinge.conjugate` does; the box has no upper side.
+        """
+        if isinstance(alpha, np.ndarray):
+            return np.where(alpha >= 0, alpha * alpha / 4 - alpha, np.inf)
+        return alpha * alpha / 4 - alpha if alpha >= 0 else math.inf
+
+
+LOSSES: dict[str, Any] = {loss.name: loss for loss in (ZeroOne, PerceptronCriterion, Squared, Log, Hinge, SquaredHinge)}

@@ -36,7 +36,8 @@ def read(state: State, readout: str) -> tuple[Array, Number]:
         return state.pocket.copy(), state.pocket_bias
     if readout in ("averaged", "voted") and state.drift is not None and state.age > 0:
         age = state.age if state.weights.dtype != object else _exact(state.age)
-        return state.weights - state.drift / age, state.bias - state.drift_bias / age
+        weights = state.weights * (1 - state.lag / age) if state.lag else state.weights
+        return weights - state.drift / age, state.bias - state.drift_bias / age
     return state.scale * state.weights, state.bias
 
 

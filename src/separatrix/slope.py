@@ -13,7 +13,7 @@ import numpy as np
 from separatrix.engines.base import Engine
 from separatrix.order import Order, Orders
 from separatrix.problem import Problem
-from separatrix.rules import Smooth
+from separatrix.rules import Downhill
 from separatrix.solution import Array, State
 from separatrix.stops import Ending, Epoch, MaxEpochs, Stop
 
@@ -49,19 +49,19 @@ def adapt(state: Adapting, report: Epoch, eta: float) -> Ending | None:
     return Ending(text, True, flat=True)
 
 
-def too_large(eta: float, safe: float, epoch: int, loss: float) -> Ending:
+def too_large(eta: float, safe: float, epoch: int, loss: float, name: str = "eta0") -> Ending:
     """Return the ending of a run whose steps were too large, with one that is not (0: none is known)."""
     grew = f"the loss grows without bound (it is {loss:.3g} after epoch {epoch})"
-    advice = f"try eta0={min(safe, eta / 10):.2g}" if safe > 0 else "scale the features first"
-    return Ending(f"{grew}: steps of eta0={eta:g} are too large; {advice}", False, diverged=True)
+    advice = f"try {name}={min(safe, eta / 10):.2g}" if safe > 0 else "scale the features first"
+    return Ending(f"{grew}: steps of {name}={eta:g} are too large; {advice}", False, diverged=True)
 
 
-def learned(verdict: Ending | None, loss: float, coin: float, alpha: float) -> Ending | None:
-    """Return the verdict, which is no success where the loss is still that of answering 1/2 to everything."""
-    if verdict is None or not (verdict.flat and verdict.converged) or loss < (coin if alpha else 0.999 * coin):
+def learned(verdict: Ending | None, loss: float, coin: float, rule: Downhill) -> Ending | None:
+    """Return the verdict, which is no success where the loss is still that of weights that are all zero."""
+    if verdict is None or not (verdict.flat and verdict.converged) or loss < (coin if rule.alpha else 0.999 * coin):
         return verdict
-    no_better = f"that is no better than {coin:.3g}, the loss of answering 1/2 to everything"
-    return Ending(f"{verdict.text}: {no_better}; scale the features, or try another eta0", False)
+    no_better = f"that is no better than {coin:.3g}, the loss of {rule.zero}"
+    return Ending(f"{verdict.text}: {no_better}; {rule.remedy}", False)
 
 
 class Growth:
@@ -78,14 +78,15 @@ class Growth:
 
 
 class Slope:
-    """Watches the loss of a smooth rule during one run."""
+    """Watches the loss that a rule walks down during one run."""
 
     def __init__(
-        self, rule: Smooth, problem: Problem, machine: Engine, orders: Orders, fold: int | str, stop: Stop
+        self, rule: Downhill, problem: Problem, machine: Engine, orders: Orders, fold: int | str, stop: Stop
     ) -> None:
         self._rule = rule
         limits = [part.epochs for part in stop.parts if isinstance(part, MaxEpochs)]
-        self._can_grow = rule.schedule != "adaptive" and min(limits, default=_GROWN) >= _GROWN
+        lasts = min(limits, default=_GROWN) >= _GROWN
+        self._can_grow = rule.can_grow and rule.schedule != "adaptive" and lasts
         self._problem = problem
         self._machine = machine
         self._orders = orders
@@ -98,7 +99,7 @@ class Slope:
         coin = float(self._rule.loss.value(0.0))
         for state in states:
             if self._rule.schedule != "adaptive":
-                state.rate = 1.0
+                state.rate = 1 if self._problem.exact else 1.0
             level = state.level or coin
             if not state.level and self._can_grow and (np.any(state.weights) or state.bias):
                 order = self._orders.epoch(state.epochs)
@@ -128,7 +129,7 @@ class Slope:
             verdict = adapt(state, report, self._rule.eta) or verdict
         elif self._can_grow and self._growth[id(state)](report.mean_loss):
             return self.too_large(report.number, report.mean_loss)
-        return learned(verdict, report.mean_loss, float(self._rule.loss.value(0.0)), self._rule.alpha)
+        return learned(verdict, report.mean_loss, float(self._rule.loss.value(0.0)), self._rule)
 
     def restore(self, state: State) -> None:
         """Take a question back to where its epoch, or this run, began."""
@@ -138,13 +139,16 @@ class Slope:
         """Return the ending of a run whose steps were too large."""
         squares = self._problem.square_norms()
         size = float(squares.mean() if isinstance(self._fold, str) else squares.max())
-        bound = max(self._rule.loss.curvature * size + self._rule.alpha, 1e-300)  # of the second derivative
-        return too_large(self._rule.eta, 1.0 / bound, epoch, loss)
+        bound = max(self._rule.loss.curvature * size + float(self._rule.alpha), 1e-300)  # of the second derivative
+        return too_large(float(self._rule.eta), 1.0 / bound, epoch, loss, self._rule.rate_name)
 
     def _penalty(self, state: State) -> float:
         if not self._rule.alpha:
             return 0.0
-        return float(0.5 * self._rule.alpha * state.scale**2 * np.dot(state.weights, state.weights))
+        square = state.scale**2 * np.dot(state.weights, state.weights)
+        if self._rule.bias == "penalised" and self._problem.bias:
+            square += state.bias**2 / self._problem.bias**2
+        return float(0.5 * self._rule.alpha * square)
 
     def _total(self, order: Order | None) -> float:
         weights = self._problem.weights

@@ -19,7 +19,10 @@ from separatrix.stops import Ending, Epoch
 Array = NDArray[Any]
 
 # The slots of State.real and State.count, as the core's Target counts them (core.hpp).
-BIAS, BIRTH, DRIFT_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS, SCALE, RATE, MET, MET_FACTOR = range(11)
+(
+    BIAS, BIRTH, DRIFT_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS, SCALE, RATE, MET, MET_FACTOR, LAG, SQUARE,
+    SLOTS,
+) = range(14)  # fmt: skip
 UPDATES, MISTAKES, POCKET_CHECKED = range(3)
 
 
@@ -43,13 +46,31 @@ def _count(slot: int) -> property:
     return property(get, put)
 
 
+class Resumable:
+    """A state that a run can go on from, or begin again."""
+
+    ended: Any
+    position: Any
+    rate: Any
+    plateau: Any
+    reports: Any
+    level: Any
+
+    def begin_again(self) -> None:
+        """Start a run of its own: nothing of how the last one ended is left, only what it learned."""
+        self.ended, self.position, self.reports = None, 0, []
+        self.rate, self.plateau, self.level = 1.0, (float("inf"), 0), 0.0
+
+
 @dataclass(eq=False)
-class State:
+class State(Resumable):
     """The state of one question.
 
     The weights are ``scale * weights``; the scale is 1 between epochs. ``clock`` counts the examples presented so far
-    (by weight). ``drift`` keeps the average in lazy form: the averaged weights are ``weights - drift / age``. ``votes``
-    holds, for each update, the row, ``tau * y`` and the age at which it happened; ``ballot`` keeps them between runs.
+    (by weight). ``drift`` keeps the average in lazy form: the averaged weights are ``weights - drift / age``, or, in an
+    epoch whose weights shrink, ``weights * (1 - lag / age) - drift / age`` with ``lag`` the sum of ``1 - scale`` over
+    the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that ask for it. ``votes`` holds,
+    for each update, the row, ``tau * y`` and the age at which it happened; ``ballot`` keeps them between runs.
     ``epochs`` and ``position`` say where in the run it stands; ``ended`` is what a stop rule said of it, and such a
     state is left alone. With ``new_data`` the next run is on other examples than the last. ``reports`` are the epochs
     of a run that was cut short, which a run that goes on tells to its stop rules first; ``last_report`` is the last.
@@ -92,6 +113,8 @@ class State:
     rate = _real(RATE)
     met = _real(MET)
     met_factor = _real(MET_FACTOR)
+    lag = _real(LAG)
+    square = _real(SQUARE)
     updates = _count(UPDATES)
     mistakes = _count(MISTAKES)
     pocket_checked = _count(POCKET_CHECKED)
@@ -104,7 +127,7 @@ class State:
         kind: Any = object if exact else np.float64
         weights = np.array(weights, dtype=kind)
         zero: Number = 0 if exact else 0.0
-        real = np.array([zero] * 11, dtype=kind)
+        real = np.array([zero] * SLOTS, dtype=kind)
         state = cls(positive, weights, real, np.zeros(3, dtype=np.int64), clock=clock)
         state.bias = bias
         state.scale = state.rate = state.met_factor = zero + 1
@@ -125,6 +148,15 @@ class State:
         wait = clock - self.clock
         self.clock, self.birth, self.run_start = clock, self.birth + wait, self.run_start + wait
         self.epochs = epochs
+
+    def settle(self) -> None:
+        """Bring the scale into the weights, leaving the average as it is."""
+        if self.scale == 1:
+            return
+        if self.drift is not None:
+            self.drift += (self.age * self.scale - (self.age - self.lag)) * self.weights
+        self.weights *= self.scale
+        self.scale, self.lag = 0 * self.scale + 1, 0 * self.lag
 
     def mirrored(self) -> State:
         """Return the state of the opposite question: what is positive here is negative there."""

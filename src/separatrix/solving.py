@@ -10,7 +10,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -23,7 +23,7 @@ from separatrix.engines.base import Engine, WeightOverflowError
 from separatrix.order import Order, Orders, Plan
 from separatrix.problem import Problem, as_exact
 from separatrix.readouts import Ballot, check_readout, read
-from separatrix.rules import Number, Smooth
+from separatrix.rules import Downhill, Number, Smooth
 from separatrix.slope import Slope
 from separatrix.solution import Solution, State, Status
 from separatrix.stops import (
@@ -70,9 +70,10 @@ def solve(
     engine : {"compiled", "reference"}
         How to run it.
     stop : Stop, default=NoMistakes() | MaxEpochs(1000)
-        When to stop; for the rules of neurons the default is NoProgress() | MaxEpochs(1000).
+        When to stop; for rules that walk down a loss the default is NoProgress() | MaxEpochs(1000).
     readout : {"last", "averaged", "voted", "pocket"}
-        Which weights of the run become the solution. Neurons, which step at every example, have the first two.
+        Which weights of the run become the solution. Rules that walk down a loss, and so move at every example, have
+        the first two.
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is.
     order : {"cyclic", "shuffled"}
@@ -168,7 +169,7 @@ def solve_targets(
     rule: Any,
     states: Sequence[State],
     *,
-    engine: str = "compiled",
+    engine: str | Callable[..., Engine] = "compiled",
     stop: Stop | None = None,
     readout: str = "last",
     boundary: str = "mistake",
@@ -178,14 +179,16 @@ def solve_targets(
     n_jobs: int = 1,
     observers: Sequence[Any] = (),
 ) -> list[Solution]:
-    """Run a rule for several questions at once, reading each row once for all; see :func:`solve`."""
-    smooth = isinstance(rule, Smooth)
+    """Run a rule for several questions at once, reading each row once for all; see :func:`solve`.
+
+    An engine that needs more than a problem and a rule can be given as a function that makes it.
+    """
     stop = _default_stop(rule) if stop is None else stop
     if not isinstance(stop, Stop):
         raise TypeError(f"stop must be a stop rule such as NoMistakes() | MaxEpochs(10); found {stop!r}")
     readout = check_readout(readout)
-    if smooth:
-        _check_smooth_readout(rule, readout)
+    if isinstance(rule, Downhill):
+        _check_downhill_readout(rule, readout)
     elif watches_progress(stop):
         raise ValueError(f"NoProgress watches the loss of gradient descent, which {rule.name!r} is not: use LossFlat")
     for state in states:
@@ -196,6 +199,8 @@ def solve_targets(
     if not problem.finite:
         problem.rows.check_finite(orders.unvisited(problem))
     fold = _fold_size(batch_size, readout)
+    if isinstance(rule, Downhill):
+        rule = rule.among(_weight(problem, orders))
     step_observers = [each for each in observers if hasattr(each, "on_step")]
 
     def on_step(step: Any) -> None:
@@ -211,7 +216,7 @@ def solve_targets(
             state.rejoin(clock, epochs)
         if state.new_data:
             _weigh_pocket(state, machine, orders)
-    slope = Slope(rule, problem, machine, orders, fold, stop) if isinstance(rule, Smooth) else None
+    slope = Slope(rule, problem, machine, orders, fold, stop) if isinstance(rule, Downhill) else None
     run = _Run(problem, machine, orders, stop, readout, fold, observers, slope)
     questions = [_Question(state, stop.begin(), updates_before=state.updates, ending=state.ended) for state in states]
     for question in questions:
@@ -225,12 +230,14 @@ def solve_targets(
 
 def _default_stop(rule: Any) -> Stop:
     limit = MaxEpochs(1000)
-    if not isinstance(rule, Smooth):
+    if not isinstance(rule, Downhill):
         return NoMistakes() | limit
     return limit if rule.schedule == "adaptive" else NoProgress() | limit
 
 
-def _engine(name: str) -> Any:
+def _engine(name: Any) -> Any:
+    if callable(name):
+        return name
     if name not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; found {name!r}")
     return ENGINES[name]
@@ -245,10 +252,20 @@ def _fold_size(batch_size: Any, readout: str) -> int | str:
     return "all" if whole else int(batch_size)
 
 
-def _check_smooth_readout(rule: Smooth, readout: str) -> None:
+def _weight(problem: Problem, orders: Orders) -> Number:
+    """Return what the examples of an epoch weigh together, the same to the last bit in every order."""
+    if problem.weights is None:
+        return orders.pool
+    kept = np.ones(problem.n, dtype=bool)
+    if orders.held_out is not None:
+        kept[orders.held_out] = False
+    return float(problem.weights[kept].sum())
+
+
+def _check_downhill_readout(rule: Downhill, readout: str) -> None:
     if readout in ("voted", "pocket"):
         raise ValueError(f"the {readout} readout belongs to rules that step on mistakes only; found {rule.name!r}")
-    if readout == "averaged" and rule.alpha:
+    if readout == "averaged" and isinstance(rule, Smooth) and rule.alpha:
         raise ValueError("the averaged readout needs alpha=0: weights that shrink are not kept in a form that averages")
 
 
@@ -421,7 +438,7 @@ class _Run:
         held_out = None
         since = len(state.reports) + 1
         if asked := losses_asked(self._stop, since):
-            smooth = any(name in ("squared", "log") for name in asked)
+            smooth = any(name not in ("zero_one", "perceptron") for name in asked)
             sums = self._machine.tally(state, state.weights, state.bias, order, smooth=smooth)
             losses = {name: float(getattr(sums, name)) for name in asked}
         rows = self._orders.held_out

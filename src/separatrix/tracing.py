@@ -19,7 +19,7 @@ from separatrix.losses import sigmoid
 from separatrix.observers import StepRecorder
 from separatrix.problem import Problem, as_exact
 from separatrix.rows import Floats, Rows, column_names, frame_columns, is_sparse
-from separatrix.rules import RULES, Number, Smooth
+from separatrix.rules import RULES, Downhill, Number, Smooth
 from separatrix.solution import Solution, Status
 from separatrix.solving import new_state, solve
 from separatrix.stops import MaxEpochs, NoMistakes
@@ -299,6 +299,7 @@ def trace(
     start: tuple[Sequence[Any], Any] | str | None = None,
     eta0: Any = 1,
     margin: Any = 1,
+    lam: Any = 1,
     boundary: str = "mistake",
     order: str = "cyclic",
     fit_intercept: bool = True,
@@ -316,14 +317,17 @@ def trace(
         The patterns. Fractions and integers stay exact; a float stands for the decimal that it prints as.
     y : sequence
         Their labels, two distinct ones; the larger is the positive class.
-    rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron"}
-        What to do with each pattern.
+    rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron", "online_hinge", "pegasos"}
+        What to do with each pattern. The last two shrink the weights at every pattern; an update is then a step for a
+        margin below 1.
     start : (weights, bias), "zeros" or "uniform", default="zeros"
         Where to start; "uniform" draws from [-1, 1] (Lecture 004).
     eta0 : number, default=1
-        The learning rate.
+        The learning rate; the online hinge's gamma. Pegasos has none.
     margin : number, default=1
         The margin that the margin perceptron wants exceeded.
+    lam : number, default=1
+        The strength of Pegasos's penalty.
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is; Lecture 004's neuron is "negative".
     order : {"cyclic", "shuffled"}
@@ -331,7 +335,7 @@ def trace(
     fit_intercept : bool, default=True
         With a bias, or a plane through the origin.
     max_iter : int, default=100
-        The most epochs.
+        The most epochs. Rules that walk down a loss run them all.
     readout : {"last", "averaged", "voted", "pocket"}
         What ``trace.weights`` and ``trace.bias`` are at the end.
     exact : bool, optional
@@ -360,7 +364,7 @@ def trace(
     """
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
-    smooth = issubclass(RULES[rule], Smooth)
+    smooth, downhill = issubclass(RULES[rule], Smooth), issubclass(RULES[rule], Downhill)
     if exact and smooth:
         raise ValueError(f"rule {rule!r} has no exact numbers: use exact=False")
     exact = not smooth if exact is None else exact
@@ -370,9 +374,11 @@ def trace(
     chosen_view = View(**view)
     bias = 1 if fit_intercept else 0
     problem = Problem.from_exact(_table(X), y, bias=bias) if exact else Problem(X, y, bias=bias)
-    options = {"eta": as_exact(eta0) if exact else float(as_exact(eta0))}
-    if rule == "margin_perceptron":
-        options["margin"] = as_exact(margin) if exact else float(margin)
+    numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam}
+    known = {each.name for each in fields(RULES[rule])}
+    options = {
+        name: as_exact(value) if exact else float(as_exact(value)) for name, value in numbers.items() if name in known
+    }
     recorder = StepRecorder()
     seed = 0 if random_state is None else int(random_state)
     state = new_state(problem, 1, "zeros" if start is None else start, readout=readout, seed=seed)
@@ -381,7 +387,7 @@ def trace(
         problem,
         RULES[rule](**options),
         engine="reference",
-        stop=MaxEpochs(max_iter) if smooth else NoMistakes() | MaxEpochs(max_iter),
+        stop=MaxEpochs(max_iter) if downhill else NoMistakes() | MaxEpochs(max_iter),
         readout=readout,
         boundary=boundary,
         order=order,

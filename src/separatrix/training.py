@@ -21,7 +21,7 @@ from separatrix.problem import Problem
 from separatrix.rows import Floats
 from separatrix.rules import Smooth
 from separatrix.slope import Growth, adapt, learned, too_large
-from separatrix.solution import Status
+from separatrix.solution import Resumable, Status
 from separatrix.solving import interrupts, tell
 from separatrix.stops import Ending, Epoch, Judge, Stop, held_out_fraction, losses_asked, time_limit
 
@@ -29,7 +29,7 @@ _MOST = 10  # folds are cut by weight up to examples that weigh this much on ave
 
 
 @dataclass
-class NetworkState:
+class NetworkState(Resumable):
     """All that learning changes, and where in a run it stands; the names are those of ``solution.State``."""
 
     layers: list[Layer]
@@ -181,7 +181,7 @@ class Training:
             verdict = adapt(state, report, self.rule.eta) or verdict
         elif growth(loss):
             return too_large(self.rule.eta, self.rule.eta / 10, report.number, loss)
-        return learned(verdict, loss, self._coin, self.rule.alpha)
+        return learned(verdict, loss, self._coin, self.rule)
 
     def _report(self, state: NetworkState, plan: Plan, number: int, updates: int) -> Epoch:
         losses: dict[str, float] = {}
@@ -190,7 +190,7 @@ class Training:
             rows = slice(None) if plan.rows is None else plan.rows
             margins = self.signs[rows] * activations(state.layers, self._X[rows])
             value = {"zero_one": lambda m: m <= 0, "perceptron": lambda m: np.maximum(-m, 0)}
-            value |= {name: LOSSES[name].value for name in ("squared", "log")}
+            value |= {name: LOSSES[name].value for name in ("squared", "log", "hinge", "squared_hinge")}
             losses = {name: float(self._weights[rows] @ value[name](margins).sum(axis=1)) for name in asked}
         held_out = None
         if (kept := self._orders.held_out) is not None:

@@ -62,13 +62,17 @@ def trace(
     ],
     target: Annotated[str | None, typer.Option(help="The CSV column that holds the labels.")] = None,
     rule: Annotated[
-        str, typer.Option(help="perceptron, margin_perceptron, sigmoid_neuron or logistic_neuron.")
+        str,
+        typer.Option(help="perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge or pegasos."),
     ] = "perceptron",
     start: Annotated[
         str | None, typer.Option(help="Starting weights and then the bias, as in '1,0,1/2'; zeros by default.")
     ] = None,
-    eta0: Annotated[str | None, typer.Option(help="Learning rate, as 1, 0.1 or 1/10.")] = None,
+    eta0: Annotated[
+        str | None, typer.Option(help="Learning rate (the online hinge's gamma), as 1, 0.1 or 1/10.")
+    ] = None,
     margin: Annotated[str, typer.Option(help="The margin that margin_perceptron wants exceeded.")] = "1",
+    lam: Annotated[str, typer.Option(help="The strength of the penalty of pegasos.")] = "1",
     boundary: Annotated[str | None, typer.Option(help="What a tie is: mistake, correct, positive or negative.")] = None,
     order: Annotated[str, typer.Option(help="cyclic, or shuffled anew each epoch.")] = "cyclic",
     seed: Annotated[int, typer.Option(help="Where shuffled orders come from.")] = 0,
@@ -120,7 +124,7 @@ def trace(
         chosen = {"labels": "own", **chosen}
     run = run_trace(
         X, y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter, readout=readout,
-        margin=_exact("--margin", margin), **chosen,
+        margin=_exact("--margin", margin), lam=_exact("--lam", lam), **chosen,
     )  # fmt: skip
     if output is None and format in (None, Format.table):
         show_trace(run)

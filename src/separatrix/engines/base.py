@@ -44,12 +44,17 @@ class Step:
 
 
 class Sums(NamedTuple):
-    """The losses of one weight vector over some examples; the smooth ones are 0 where they were not asked for."""
+    """The losses of one weight vector over some examples.
+
+    Those that correct answers have too (from ``squared`` on) are 0 where they were not asked for.
+    """
 
     zero_one: Number
     perceptron: Number
     squared: Number
     log: Number
+    hinge: Number
+    squared_hinge: Number
 
 
 class WeightOverflowError(ValueError):
@@ -79,5 +84,8 @@ class Engine(Protocol):
         ...
 
     def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
-        """Return the losses of these weights for the state's question over these rows (all, if None)."""
+        """Return the losses of these weights for the state's question over these rows (all, if None).
+
+        With ``smooth`` those that correct answers have too.
+        """
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,6 +45,9 @@ class CompiledEngine:
             float(rule.threshold),
             float(getattr(rule, "alpha", 0.0)),
             getattr(rule, "schedule", "constant") == "invscaling",
+            float(getattr(rule, "decay", 0.0)),
+            float(getattr(rule, "radius", math.inf)),
+            getattr(rule, "bias", "free") == "penalised",
         )
         self._ties = ties(boundary)
         self._batch_size = batch_size

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
-from separatrix.losses import Log, PerceptronCriterion, Squared
+from separatrix.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
 from separatrix.order import Order, Plan
 from separatrix.problem import Problem
 from separatrix.rows import is_sparse
-from separatrix.rules import Answer, Number
+from separatrix.rules import Answer, Downhill, Number
 from separatrix.solution import State
 
 _COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
@@ -39,8 +39,9 @@ class ReferenceEngine:
     ) -> None:
         self._problem = problem
         self._rule = rule
+        self._downhill = rule if isinstance(rule, Downhill) else None
         self._smooth = rule.threshold == math.inf
-        if self._smooth and problem.exact:
+        if problem.exact and self._smooth and not (self._downhill and self._downhill.exact):
             raise ValueError(f"rule {rule.name!r} has no exact numbers: give it floats")
         self._ties = ties(boundary)
         self._batch_size = batch_size
@@ -58,9 +59,7 @@ class ReferenceEngine:
         """Learn from the entries ``begin..end`` of the plan."""
         entries = range(begin, end) if plan.entries is None else [int(row) for row in plan.entries[begin:end]]
         for state in states:
-            if state.scale != 1:  # as another engine may have left it in the middle of an epoch
-                state.weights *= state.scale
-                state.scale = self._one
+            state.settle()  # as another engine may have left it in the middle of an epoch
             if self._batch_size == 1:
                 run = self.steps(state, list(entries), plan.rows)
             else:
@@ -94,6 +93,7 @@ class ReferenceEngine:
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
+                teaches = self._teaches(mistake, margin)
                 if mistake or self._smooth:
                     share = remaining if remaining < 1 or copy == _COPIES else self._one
                     self._check_pocket(state, order)
@@ -103,7 +103,7 @@ class ReferenceEngine:
                     remaining -= share
                     state.run_start = state.clock
                     state.pocket_checked = 0
-                yield self._step(state, i, x, y, activation, margin, mistake)
+                yield self._step(state, i, x, y, activation, margin, mistake, teaches)
                 if not (mistake or self._smooth):
                     break
             state.clock = clock + self._weight(i)
@@ -117,29 +117,64 @@ class ReferenceEngine:
         a = state.alphas.get(i, 0)
         shrink, tau = self._answer(state, margin, q, a, n, share)
         signed = tau * y
-        step = [signed * v for v in x]
-        bias_step = signed * self._bias_square
-        age = state.age
+        back = self._move(state, shrink, [signed * v for v in x], signed * self._bias_square)
         if shrink != 1:
             state.alphas = {row: shrink * alpha for row, alpha in state.alphas.items()}
-            state.weights *= shrink
         state.alphas[i] = shrink * a + tau
-        state.weights += np.array(step, dtype=state.weights.dtype)
-        state.bias += bias_step
-        if state.drift is not None:
-            state.drift += np.array([age * v for v in step], dtype=state.weights.dtype)
-            state.drift_bias += age * bias_step
+        if back != 1:
+            state.alphas = {row: back * alpha for row, alpha in state.alphas.items()}
         if state.votes is not None:
-            state.votes.append((np.array([i]), np.array([float(signed)]), np.array([float(age)])))
-        state.updates += 1
+            state.votes.append((np.array([i]), np.array([float(signed)]), np.array([float(state.age)])))
+        state.updates += self._teaches(True, margin)
 
-    def _answer(self, state: State, m: Number, q: Number, a: Number, n: Number, share: Number) -> Answer:
-        """Ask the rule, for a part of an example and at the state's rate, and note the loss that was met."""
-        shrink, tau = self._rule.step(m, q, a, n, state.updates + 1)
+    def _answer(
+        self, state: State, m: Number, q: Number, a: Number, n: Number, share: Number, fold: Number | None = None
+    ) -> Answer:
+        """Ask the rule, for a part of an example or of a fold and at the state's rate, and note the loss that was met.
+
+        A part of an example takes that part of the answer; but a rule that counts by weight has been told, by t, how
+        much weight it answers for.
+        """
+        by_weight = self._downhill is not None and self._downhill.by_weight
+        t = self._divide(state.age, share if fold is None else fold) + 1 if by_weight else state.updates + 1
+        shrink, tau = self._rule.step(m, q, a, n, t)
         if self._smooth:
-            state.met += share * float(self._rule.loss.value(m))
-        part = (share if not self._smooth or self._batch_size != 1 or share < 1 else self._one) * state.rate
-        return Answer(shrink if shrink == 1 else 1 - part * (1 - shrink), tau * part)
+            loss = self._rule.loss.value(m)
+            state.met += share * (loss if self._problem.exact else float(loss))
+        part = (share if not self._smooth or fold is not None or share < 1 else self._one) * state.rate
+        if not self._problem.exact:
+            shrink = float(shrink)
+        if by_weight and fold is None:
+            return Answer(shrink, tau * self._one)
+        return Answer(shrink if shrink == 1 or part == 1 else 1 - part * (1 - shrink), tau * part)
+
+    def _move(self, state: State, shrink: Number, step: list[Number], bias_step: Number) -> Number:
+        """Shrink and move the weights, bring them back to the rule's ball, and keep the average: return how far back.
+
+        The average is over the weights as each example leaves them. So what changes now was missing for all the age.
+        """
+        moved = np.array(step, dtype=state.weights.dtype)
+        before, bias_before = state.weights.copy(), state.bias
+        penalised = self._downhill is not None and self._downhill.bias == "penalised"
+        if shrink != 1:
+            state.weights *= shrink
+            state.bias *= shrink if penalised else 1
+        state.weights += moved
+        state.bias += bias_step
+        back: Number = 1
+        if self._downhill is not None and self._downhill.radius < math.inf:
+            square = sum(w * w for w in state.weights.tolist())
+            square += state.bias**2 / self._bias_square if penalised and self._bias_square else 0.0
+            if square > self._downhill.radius**2:
+                back = self._downhill.radius / math.sqrt(square)
+                state.weights *= back
+                state.bias *= back if penalised else 1
+        if state.drift is not None:
+            if shrink != 1 or back != 1:
+                moved, bias_step = state.weights - before, state.bias - bias_before
+            state.drift += state.age * moved
+            state.drift_bias += state.age * bias_step
+        return back
 
     def _folds(self, state: State, folds: list[list[tuple[int, Number]]], order: Order | None) -> Iterator[Step]:
         """Ask the rule for a whole fold with the weights held still, then move them by the weighted mean."""
@@ -154,32 +189,27 @@ class ReferenceEngine:
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
-                answers.append((i, x, y, activation, margin, mistake))
+                teaches = self._teaches(mistake, margin)
+                answers.append((i, x, y, activation, margin, mistake, teaches))
                 if mistake or self._smooth:
-                    shrink, tau = self._answer(state, margin, None, None, None, weight)
-                    taught += 1
+                    shrink, tau = self._answer(state, margin, None, None, None, weight, total)
+                    taught += teaches
                     decay += 1 - shrink
                     signed = tau * y
                     step = [s + signed * v for s, v in zip(step, x, strict=True)]
                     bias_step += signed * self._bias_square
-            if taught:
+            if taught or decay:
                 self._check_pocket(state, order)
-                mean = np.array([self._divide(s, total) for s in step], dtype=state.weights.dtype)
-                bias_mean = self._divide(bias_step, total)
-                if decay:
-                    state.weights *= 1 - decay / total
-                state.weights += mean
-                state.bias += bias_mean
-                if state.drift is not None:
-                    state.drift += np.array([state.age * v for v in mean], dtype=state.weights.dtype)
-                state.drift_bias += state.age * bias_mean
+                mean = [self._divide(s, total) for s in step]
+                shrink = 1 - self._divide(decay, total) if decay else 1
+                self._move(state, shrink, mean, self._divide(bias_step, total))
                 state.run_start = state.clock + total
                 state.pocket_checked = 0
-                state.mistakes += sum(answer[-1] for answer in answers)
-                state.updates += 1
+                state.mistakes += sum(answer[5] for answer in answers)
+                state.updates += taught > 0
             state.clock += total
-            for i, x, y, activation, margin, mistake in answers:
-                yield self._step(state, i, x, y, activation, margin, mistake)
+            for i, x, y, activation, margin, mistake, teaches in answers:
+                yield self._step(state, i, x, y, activation, margin, mistake, teaches)
 
     def _check_pocket(self, state: State, order: Order | None) -> None:
         """The ratchet: the longest run so far enters the pocket if it also makes less loss than the pocket."""
@@ -194,30 +224,36 @@ class ReferenceEngine:
 
     def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
         """Return the losses of these weights for the state's question over these rows."""
-        zero_one = criterion = squared = log = 0 * self._one
+        zero_one = criterion = squared = log = hinge = squared_hinge = 0 * self._one
         for i in range(self._problem.n) if rows is None else rows:
             y = self._sign(state, int(i))
             margin = y * self._activation(weights, bias, self._table[int(i)])
             if smooth:
                 squared += self._weight(int(i)) * float(Squared.value(float(margin)))
                 log += self._weight(int(i)) * float(Log.value(float(margin)))
+                hinge += self._weight(int(i)) * Hinge.value(margin)
+                squared_hinge += self._weight(int(i)) * SquaredHinge.value(margin)
             if margin < 0 or (margin == 0 and self._ties[y > 0]):
                 zero_one += self._weight(int(i))
                 criterion += self._weight(int(i)) * PerceptronCriterion.value(margin)
-        return Sums(zero_one, criterion, squared, log)
+        return Sums(zero_one, criterion, squared, log, hinge, squared_hinge)
 
     def _divide(self, number: Number, by: Number) -> Number:
         return Fraction(number) / by if self._problem.exact else number / by
 
     def _activation(self, weights: Any, bias: Number, x: list[Number]) -> Number:
         activation = sum((w * v for w, v in zip(weights, x, strict=True)), start=0 * self._one) + bias
-        if self._smooth and not math.isfinite(activation):
+        if self._smooth and not self._problem.exact and not math.isfinite(activation):
             raise WeightOverflowError("an activation is not a finite number")
         return activation
 
     def _is_mistake(self, margin: Number, y: int) -> bool:
         threshold = 0 if self._smooth else self._rule.threshold
         return bool(margin < threshold or (margin == threshold and self._ties[y > 0]))
+
+    def _teaches(self, mistake: bool, margin: Number) -> bool:
+        """Return whether the example adds to the weights: some rules shrink them at every example, and no more."""
+        return self._downhill.teaches(margin) if self._downhill is not None else mistake or self._smooth
 
     def _sign(self, state: State, i: int) -> int:
         return 1 if self._problem.codes[i] == state.positive else -1
@@ -227,7 +263,15 @@ class ReferenceEngine:
         return self._one if weights is None else float(weights[i])
 
     def _step(
-        self, state: State, i: int, x: list[Number], y: int, activation: Number, margin: Number, mistake: bool
+        self,
+        state: State,
+        i: int,
+        x: list[Number],
+        y: int,
+        activation: Number,
+        margin: Number,
+        mistake: bool,
+        updated: bool,
     ) -> Step:
-        weights, updated = tuple(state.weights.tolist()), mistake or self._smooth
+        weights = tuple(state.weights.tolist())
         return Step(state.epochs + 1, i, tuple(x), y, activation, margin, mistake, weights, state.bias, updated)

@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from separatrix.rules.base import Answer, Number, Rule
+from separatrix.rules.downhill import Downhill
+from separatrix.rules.hinged import Hinged
 from separatrix.rules.logistic_neuron import LogisticNeuron
 from separatrix.rules.margin_perceptron import MarginPerceptron
+from separatrix.rules.online_hinge import OnlineHinge
+from separatrix.rules.pegasos import Pegasos
 from separatrix.rules.perceptron import Perceptron
 from separatrix.rules.sigmoid_neuron import SigmoidNeuron
 from separatrix.rules.smooth import Smooth
 
 RULES: dict[str, type[Any]] = {
-    rule.name: rule for rule in (Perceptron, MarginPerceptron, SigmoidNeuron, LogisticNeuron)
+    rule.name: rule for rule in (Perceptron, MarginPerceptron, SigmoidNeuron, LogisticNeuron, OnlineHinge, Pegasos)
 }
 
 __all__ = [
-    "RULES", "Answer", "LogisticNeuron", "MarginPerceptron", "Number", "Perceptron", "Rule", "SigmoidNeuron", "Smooth",
+    "RULES", "Answer", "Downhill", "Hinged", "LogisticNeuron", "MarginPerceptron", "Number", "OnlineHinge", "Pegasos",
+    "Perceptron", "Rule", "SigmoidNeuron", "Smooth",
 ]  # fmt: skip

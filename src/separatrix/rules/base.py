@@ -50,7 +50,7 @@ class Rule(Protocol):
         """The learning rate."""
         ...
 
-    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Answer:
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: Any) -> Answer:
         """Answer one example.
 
         Parameters
@@ -64,7 +64,8 @@ class Rule(Protocol):
         n : number
             ``|w|^2`` with the bias coordinate.
         t : int
-            The number of the step, from 1.
+            The number of the step, from 1; for a rule that counts by weight (see :class:`Downhill`) of the steps
+            of this weight that the weight met so far would make, and so not always a whole number.
         """
         ...
 

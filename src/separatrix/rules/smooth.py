@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from separatrix.rules.base import Answer, Number, check_rate
+from separatrix.rules.downhill import Downhill
 
 SCHEDULES = ("constant", "invscaling", "adaptive")
 
 
 @dataclass(frozen=True)
-class Smooth:
+class Smooth(Downhill):
     """Step down the slope of ``loss``: ``1 - eta * alpha, -eta * loss'(m)``.
 
     Parameters
@@ -28,10 +29,8 @@ class Smooth:
     eta: float = 0.01
     alpha: float = 0.0
     schedule: str = "constant"
-    name: ClassVar[str]
-    kernel: ClassVar[str]
-    loss: ClassVar[Any]
-    threshold: ClassVar[float] = math.inf  # every example teaches
+    zero: ClassVar[str] = "answering 1/2 to everything"
+    remedy: ClassVar[str] = "scale the features, or try another eta0"
 
     def __post_init__(self) -> None:
         check_rate(self.eta)

@@ -1,0 +1,220 @@
+// The Python face of the loops over kernel rows. As in bind.cpp, every argument is checked here, so that no call can read
+// or write out of bounds, and the GIL is released around every loop.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+#include "bind.hpp"
+#include "dual.hpp"
+
+namespace {
+
+using namespace sx;
+using namespace nb::literals;
+
+template <class T>
+using Strided = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;  // its rows may lie apart
+
+const DualKernels& dual() { return *sx::kernels().dual; }
+
+// The distance between the rows of a table whose values lie side by side.
+template <class T>
+std::int64_t stride_of(const Strided<T>& table) {
+    const std::int64_t rows = table.shape(0), cols = table.shape(1);
+    expect(cols <= 1 || rows == 0 || table.stride(1) == 1, "kernel rows must be C-ordered");
+    const std::int64_t stride = rows > 1 ? table.stride(0) : cols;
+    expect(stride >= cols, "kernel rows must not overlap");
+    expect_aligned(table.data(), "table");
+    return stride;
+}
+
+void check_slots(const Vector<const std::int64_t>& slots, std::int64_t rows) {
+    expect_aligned(slots.data(), "slots");
+    for (std::size_t k = 0; k < slots.shape(0); ++k) {
+        expect(slots.data()[k] >= 0 && slots.data()[k] < rows, "a slot lies outside the store");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- kernel rows
+
+void exponentials(Strided<const float> products, Vector<const double> left, Vector<const double> right, double gamma,
+                  Strided<float> store, Vector<const std::int64_t> slots, int n_jobs) {
+    const std::int64_t n = products.shape(0), cols = products.shape(1);
+    expect(std::int64_t(left.shape(0)) == n && std::int64_t(right.shape(0)) == cols, "norms and products differ in number");
+    expect(std::int64_t(slots.shape(0)) == n, "slots and products differ in number");
+    expect(std::int64_t(store.shape(1)) == cols, "the store and the products differ in width");
+    const std::int64_t apart = stride_of(products), stride = stride_of(store);
+    expect_aligned(left.data(), "left");
+    expect_aligned(right.data(), "right");
+    check_slots(slots, store.shape(0));
+    nb::gil_scoped_release free;
+    in_parallel(cols, n * cols < 100'000 ? 1 : n_jobs, [&](std::int64_t first, std::int64_t last) {
+        dual().exponentials(products.data(), n, apart, left.data(), right.data(), gamma, store.data(), stride,
+                               slots.data(), first, last);
+    });
+}
+
+template <class T, class Add>
+void add_rows(const Strided<const T>& store, const Vector<const std::int64_t>& slots, const Vector<const double>& coef,
+              const Vector<double>& sums, int n_jobs, Add add) {
+    const std::int64_t cols = store.shape(1), n = slots.shape(0);
+    expect(std::int64_t(coef.shape(0)) == n, "slots and coefficients differ in number");
+    expect(std::int64_t(sums.shape(0)) == cols, "sums and kernel rows differ in length");
+    const std::int64_t stride = stride_of(store);
+    expect_aligned(coef.data(), "coef");
+    expect_aligned(sums.data(), "sums");
+    check_slots(slots, store.shape(0));
+    const KernelRows<T> rows{store.data(), stride, slots.data(), n};
+    nb::gil_scoped_release free;
+    in_parallel(cols, n * cols < 200'000 ? 1 : n_jobs,
+                [&](std::int64_t first, std::int64_t last) { add(rows, coef.data(), first, last, sums.data()); });
+}
+
+void add_rows_f32(Strided<const float> store, Vector<const std::int64_t> slots, Vector<const double> coef,
+                  Vector<double> sums, int n_jobs) {
+    add_rows<float>(store, slots, coef, sums, n_jobs, dual().add_rows_f32);
+}
+
+void add_rows_f64(Strided<const double> store, Vector<const std::int64_t> slots, Vector<const double> coef,
+                  Vector<double> sums, int n_jobs) {
+    add_rows<double>(store, slots, coef, sums, n_jobs, dual().add_rows_f64);
+}
+
+// ---------------------------------------------------------------------------------------------- the support vector machine
+
+// Solve the dual on the points `chosen`, whose kernel rows lie in `slots`; changes alpha at those points only.
+template <class T, class Solve>
+std::int64_t smo(const Strided<const T>& store, const Vector<const std::int64_t>& slots,
+                 const Vector<const std::int64_t>& chosen, const Vector<const double>& diagonal,
+                 const Vector<const double>& y, const Vector<const double>& C, const Vector<double>& alpha,
+                 const Vector<const double>& F, double tolerance, std::int64_t max_steps, Solve solve) {
+    const std::int64_t cols = store.shape(1), n = chosen.shape(0);
+    const std::int64_t padded = (n + kSmoWidth - 1) / kSmoWidth * kSmoWidth;
+    expect(std::int64_t(slots.shape(0)) == n, "slots and chosen points differ in number");
+    for (std::size_t length : {diagonal.shape(0), y.shape(0), C.shape(0), alpha.shape(0), F.shape(0)}) {
+        expect(std::int64_t(length) == cols, "kernel rows and the arrays of the points differ in length");
+    }
+    const std::int64_t stride = stride_of(store);
+    for (const double* data : {diagonal.data(), y.data(), C.data(), static_cast<const double*>(alpha.data()), F.data()}) {
+        expect_aligned(data, "an array");
+    }
+    check_slots(slots, store.shape(0));
+    check_slots(chosen, cols);
+    nb::gil_scoped_release free;
+    std::vector<T> K(std::size_t(padded) * padded, T(0));
+    std::vector<double> local(std::size_t(padded) * 7, 0.0);
+    double* part[7];
+    for (int k = 0; k < 7; ++k) part[k] = local.data() + k * padded;
+    const std::int64_t* at = chosen.data();
+    for (std::int64_t a = 0; a < n; ++a) {
+        const T* row = store.data() + slots.data()[a] * stride;
+        for (std::int64_t b = 0; b < n; ++b) K[a * padded + b] = row[at[b]];
+        part[0][a] = diagonal.data()[at[a]];
+        part[1][a] = y.data()[at[a]];
+        part[2][a] = C.data()[at[a]];
+        part[3][a] = alpha.data()[at[a]];
+        part[4][a] = F.data()[at[a]];
+    }
+    const WorkingSet<T> set{K.data(), n, padded, part[0], part[1], part[2], part[3], part[4], part[5], part[6]};
+    const std::int64_t steps = n > 0 ? solve(set, tolerance, max_steps) : 0;
+    for (std::int64_t a = 0; a < n; ++a) alpha.data()[at[a]] = part[3][a];
+    return steps;
+}
+
+std::int64_t smo_f32(Strided<const float> store, Vector<const std::int64_t> slots, Vector<const std::int64_t> chosen,
+                     Vector<const double> diagonal, Vector<const double> y, Vector<const double> C,
+                     Vector<double> alpha, Vector<const double> F, double tolerance, std::int64_t max_steps) {
+    return smo<float>(store, slots, chosen, diagonal, y, C, alpha, F, tolerance, max_steps, dual().smo_f32);
+}
+
+std::int64_t smo_f64(Strided<const double> store, Vector<const std::int64_t> slots, Vector<const std::int64_t> chosen,
+                     Vector<const double> diagonal, Vector<const double> y, Vector<const double> C,
+                     Vector<double> alpha, Vector<const double> F, double tolerance, std::int64_t max_steps) {
+    return smo<double>(store, slots, chosen, diagonal, y, C, alpha, F, tolerance, max_steps, dual().smo_f64);
+}
+
+// ---------------------------------------------------------------------------------------------- the perceptron
+
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
+}
+
+nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slot_of, Vector<const std::int32_t> codes,
+                     std::optional<Vector<const double>> weights, std::optional<Vector<const std::uint32_t>> order,
+                     std::int64_t begin, std::int64_t end, Vector<double> coef, std::optional<Vector<double>> drift,
+                     std::optional<Vector<double>> pocket, Vector<double> activation, Vector<double> real,
+                     Vector<std::int64_t> count, std::int32_t positive, std::pair<bool, bool> tie_is_mistake,
+                     double eta, double threshold, double bias_square, double clock, bool vote) {
+    const std::int64_t n = codes.shape(0), stride = stride_of(store);
+    expect(std::int64_t(store.shape(1)) == n, "kernel rows and codes differ in number");
+    expect(std::int64_t(slot_of.shape(0)) == n, "slots and codes differ in number");
+    expect(!weights || std::int64_t(weights->shape(0)) == n, "weights and codes differ in number");
+    expect(std::int64_t(coef.shape(0)) == n && std::int64_t(activation.shape(0)) == n &&
+               (!drift || std::int64_t(drift->shape(0)) == n) && (!pocket || std::int64_t(pocket->shape(0)) == n),
+           "the arrays of a question and the codes differ in length");
+    expect(real.shape(0) == std::size_t(real_slots) && count.shape(0) == std::size_t(count_slots),
+           "real or count has the wrong number of slots");
+    expect(eta > 0.0, "eta must be positive");
+    for (const double* data : {static_cast<const double*>(coef.data()), static_cast<const double*>(activation.data()),
+                               static_cast<const double*>(real.data()), weights ? weights->data() : nullptr,
+                               drift ? static_cast<const double*>(drift->data()) : nullptr,
+                               pocket ? static_cast<const double*>(pocket->data()) : nullptr}) {
+        expect_aligned(data, "an array");
+    }
+    expect_aligned(codes.data(), "codes");
+    expect_aligned(count.data(), "count");
+    const std::int64_t pool = order ? std::int64_t(order->shape(0)) : n;
+    expect(0 <= begin && begin <= end && end <= pool, "begin and end must lie within the examples");
+    if (order) {
+        expect_aligned(order->data(), "order");
+        for (std::int64_t p = 0; p < pool; ++p) expect(std::int64_t(order->data()[p]) < n, "order names a row that is not there");
+    }
+    expect_aligned(slot_of.data(), "slot_of");
+    for (std::int64_t i = 0; i < n; ++i) {
+        expect(slot_of.data()[i] >= -1 && slot_of.data()[i] < std::int64_t(store.shape(0)), "a slot lies outside the store");
+    }
+    Votes votes;
+    DualPass pass{codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, begin, end, pool,
+                  n, eta, threshold, bias_square, clock, store.data(), stride, slot_of.data()};
+    DualTarget target{coef.data(), drift ? drift->data() : nullptr, pocket ? pocket->data() : nullptr,
+                      activation.data(), real.data(), count.data(), &votes, vote ? &Votes::push : nullptr, positive,
+                      {tie_is_mistake.first, tie_is_mistake.second}};
+    std::int64_t row;
+    {
+        nb::gil_scoped_release free;
+        row = dual().dual_visit(pass, target);
+    }
+    return nb::make_tuple(row, pass.begin, pass.clock, to_numpy(std::move(votes.row)),
+                          to_numpy(std::move(votes.signed_tau)), to_numpy(std::move(votes.time)));
+}
+
+}  // namespace
+
+void sx::bind_dual(nb::module_& module) {
+    module.def("exponentials", &exponentials, "products"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(),
+               "gamma"_a, "store"_a.noconvert(), "slots"_a.noconvert(), "n_jobs"_a,
+               "The Gaussian kernel from products and squared lengths, written to these slots of the store.");
+    module.def("add_rows", &add_rows_f32, "store"_a.noconvert(), "slots"_a.noconvert(), "coef"_a.noconvert(),
+               "sums"_a.noconvert(), "n_jobs"_a, "Add these rows of the store, each times its coefficient, to the sums.");
+    module.def("add_rows", &add_rows_f64, "store"_a.noconvert(), "slots"_a.noconvert(), "coef"_a.noconvert(),
+               "sums"_a.noconvert(), "n_jobs"_a);
+    module.def("smo", &smo_f32, "store"_a.noconvert(), "slots"_a.noconvert(), "chosen"_a.noconvert(),
+               "diagonal"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "alpha"_a.noconvert(), "F"_a.noconvert(),
+               "tolerance"_a, "max_steps"_a, "Solve the dual on the chosen points; changes their alpha, returns the steps.");
+    module.def("smo", &smo_f64, "store"_a.noconvert(), "slots"_a.noconvert(), "chosen"_a.noconvert(),
+               "diagonal"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "alpha"_a.noconvert(), "F"_a.noconvert(),
+               "tolerance"_a, "max_steps"_a);
+    module.def("dual_visit", &dual_visit, "store"_a.noconvert(), "slot_of"_a.noconvert(), "codes"_a.noconvert(),
+               "weights"_a.noconvert().none(), "order"_a.noconvert().none(), "begin"_a, "end"_a, "coef"_a.noconvert(),
+               "drift"_a.noconvert().none(), "pocket"_a.noconvert().none(), "activation"_a.noconvert(),
+               "real"_a.noconvert(), "count"_a.noconvert(), "positive"_a, "tie_is_mistake"_a, "eta"_a, "threshold"_a,
+               "bias_square"_a, "clock"_a, "vote"_a,
+               "Learn in dual form; the row that is missing (or -1), where it stands, the clock, and the updates.");
+}

@@ -1,0 +1,173 @@
+// The largest-margin solvers' part of the binding: coordinate ascent and the products that the finishing methods need.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstring>
+#include <tuple>
+
+#include "bind.hpp"
+#include "margin.hpp"
+
+namespace {
+
+using namespace sx;
+using namespace nb::literals;
+
+// Points travel as an array of bytes: nanobind knows no structured types. svm/ascent.py has the fields.
+Point* points_of(const Vector<std::uint8_t>& bytes, std::int64_t n) {
+    expect(std::int64_t(bytes.shape(0)) == n * std::int64_t(sizeof(Point)), "points and rows differ in number");
+    Point* points = reinterpret_cast<Point*>(bytes.data());
+    expect_aligned(points, "points");
+    return points;
+}
+
+struct Random {  // splitmix64 (Steele, Lea, Flood 2014)
+    std::uint64_t state;
+
+    std::uint64_t next() {
+        std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+
+    std::uint32_t below(std::uint32_t n) { return std::uint32_t(((next() >> 32) * n) >> 32); }
+};
+
+// The points that wait no longer, in blocks of neighbours that are shuffled as blocks: within one, memory is read in
+// order, and the blocks are small enough that a file sorted by class does no harm.
+auto ascent_order(Vector<std::uint8_t> bytes, std::int64_t block, std::uint64_t seed, std::uint64_t epoch) {
+    const std::int64_t n = bytes.shape(0) / sizeof(Point);
+    Point* points = points_of(bytes, n);
+    expect(n < (std::int64_t(1) << 32), "an order can hold at most 2^32 - 1 rows");
+    expect(1 <= block && block <= (1 << 20), "a block holds 1 to 2^20 rows");
+    std::vector<std::uint32_t> order;
+    {
+        nb::gil_scoped_release free;
+        std::vector<std::uint32_t> rows;
+        rows.reserve(n);
+        for (std::int64_t i = 0; i < n; ++i) {
+            if (points[i].wait > 0) {
+                --points[i].wait;
+            } else {
+                rows.push_back(std::uint32_t(i));
+            }
+        }
+        Random random{seed * 0xd1342543de82ef95u + epoch};
+        const std::int64_t active = rows.size();
+        std::vector<std::uint32_t> blocks((active + block - 1) / block);
+        for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k] = std::uint32_t(k);
+        for (std::size_t k = blocks.size(); k > 1; --k) std::swap(blocks[k - 1], blocks[random.below(std::uint32_t(k))]);
+        order.reserve(active);
+        for (const std::uint32_t b : blocks) {
+            const std::int64_t from = std::int64_t(b) * block, to = std::min(from + block, active);
+            order.insert(order.end(), rows.begin() + from, rows.begin() + to);
+        }
+    }
+    return to_numpy(std::move(order));
+}
+
+std::int64_t ascend(const HeldMatrix& X, Vector<std::uint8_t> bytes, Vector<const std::uint32_t> order,
+                    std::int64_t begin, std::int64_t end, Vector<double> w, Vector<double> real, double bias_square,
+                    double relax, bool squared) {
+    Point* points = points_of(bytes, X.m.rows);
+    expect(std::int64_t(w.shape(0)) == X.m.cols, "weights and columns of X differ in number");
+    expect(real.shape(0) == std::size_t(ascent_slots), "real needs " + std::to_string(int(ascent_slots)) + " slots");
+    expect(0 <= begin && begin <= end && end <= std::int64_t(order.shape(0)), "begin and end must lie within the order");
+    expect(0.0 < relax && relax < 2.0, "relax must lie between 0 and 2");
+    expect(real.data()[drift] > 0.0, "drift must be positive");
+    expect_aligned(w.data(), "w");
+    expect_aligned(real.data(), "real");
+    expect_aligned(order.data(), "order");
+    for (std::int64_t k = begin; k < end; ++k) {
+        expect(std::int64_t(order.data()[k]) < X.m.rows, "order names a row that is not there");
+    }
+    const Ascent job{points, order.data(), begin, end, w.data(), real.data(), bias_square, relax, squared};
+    nb::gil_scoped_release free;
+    return kernels().margin->ascend(X.m, job);
+}
+
+auto standing(Vector<std::uint8_t> bytes, bool squared) {
+    const std::int64_t n = bytes.shape(0) / sizeof(Point);
+    const Point* points = points_of(bytes, n);
+    Standing seen;
+    {
+        nb::gil_scoped_release free;
+        seen = kernels().margin->standing(points, n, squared);
+    }
+    return std::make_tuple(seen.loss, seen.gain, seen.at_zero, seen.at_upper);
+}
+
+auto combine(const HeldMatrix& X, Vector<const double> v) {
+    expect(std::int64_t(v.shape(0)) == X.m.rows, "factors and rows differ in number");
+    expect_aligned(v.data(), "v");
+    std::vector<double> out(X.m.cols);
+    {
+        nb::gil_scoped_release free;
+        kernels().margin->combine(X.m, v.data(), out.data());
+    }
+    return to_numpy(std::move(out));
+}
+
+auto gram(const HeldMatrix& X, Vector<const double> t) {
+    expect(std::int64_t(t.shape(0)) == X.m.rows, "factors and rows differ in number");
+    expect(X.m.cols < (std::int64_t(1) << 16), "a table of products of so many columns does not fit in memory");
+    expect_aligned(t.data(), "t");
+    const std::size_t d = X.m.cols + 1;
+    std::vector<double> out(d * d);
+    {
+        nb::gil_scoped_release free;
+        std::vector<double> room(X.m.layout == Layout::dense ? gram_room(X.m.cols) : 0);
+        kernels().margin->gram(X.m, t.data(), out.data(), room.data());
+    }
+    return to_numpy(std::move(out), {d, d});
+}
+
+void factor(Table<double> a, double least, double replaced) {
+    expect(a.shape(0) == a.shape(1), "a matrix to factor must be square");
+    expect_aligned(a.data(), "a");
+    nb::gil_scoped_release free;
+    kernels().margin->factor(a.data(), a.shape(0), least, replaced);
+}
+
+// Solve L L' x = b in place.
+void substitute(Table<const double> factor, Vector<double> b) {
+    const std::int64_t n = factor.shape(0);
+    expect(n == std::int64_t(factor.shape(1)) && n == std::int64_t(b.shape(0)), "factor and right side differ in size");
+    expect_aligned(factor.data(), "factor");
+    expect_aligned(b.data(), "b");
+    const double* l = factor.data();
+    double* x = b.data();
+    nb::gil_scoped_release free;
+    for (std::int64_t i = 0; i < n; ++i) x[i] = (x[i] - kernels().margin->dot(l + i * n, x, i)) / l[i * n + i];
+    for (std::int64_t i = n - 1; i >= 0; --i) {
+        x[i] /= l[i * n + i];
+        for (std::int64_t j = 0; j < i; ++j) x[j] -= l[i * n + j] * x[i];
+    }
+}
+
+double dot(Vector<const double> a, Vector<const double> b) {
+    expect(a.shape(0) == b.shape(0), "vectors differ in length");
+    expect_aligned(a.data(), "a");
+    expect_aligned(b.data(), "b");
+    nb::gil_scoped_release free;
+    return kernels().margin->dot(a.data(), b.data(), a.shape(0));
+}
+
+}  // namespace
+
+void sx::bind_margin(nb::module_& module) {
+    module.def("ascent_order", &ascent_order, "points"_a.noconvert(), "block"_a, "seed"_a, "epoch"_a,
+               "The rows that an epoch of coordinate ascent visits, in order; the others wait one epoch less.");
+    module.def("ascend", &ascend, "X"_a, "points"_a.noconvert(), "order"_a.noconvert(), "begin"_a, "end"_a,
+               "w"_a.noconvert(), "real"_a.noconvert(), "bias_square"_a, "relax"_a,
+               "squared"_a, "Coordinate ascent over order[begin:end]; the row that was not finite, or -1.");
+    module.def("standing", &standing, "points"_a.noconvert(), "squared"_a,
+               "The loss as last met, the dual's terms in alpha, and how many are at zero and at the upper bound.");
+    module.def("combine", &combine, "X"_a, "v"_a.noconvert(), "X' v, the rows' sum in their order.");
+    module.def("gram", &gram, "X"_a, "t"_a.noconvert(), "The lower triangle of the sum of t (x, 1)(x, 1)'.");
+    module.def("factor", &factor, "a"_a.noconvert(), "least"_a, "replaced"_a,
+               "Turn a lower triangle into its Cholesky factor; pivots that are not above `least` become `replaced`.");
+    module.def("substitute", &substitute, "factor"_a.noconvert(), "b"_a.noconvert(), "Solve L L' x = b in place.");
+    module.def("dot", &dot, "a"_a.noconvert(), "b"_a.noconvert(), "A product whose bits depend on no machine.");
+}

@@ -1,0 +1,201 @@
+// The online soft-margin SVM: every example shrinks the weights, and those with a margin below 1 add to them.
+//
+// Problem: minimise mean(max(0, 1 - y (w.x + b))) + alpha / 2 |w|^2 for each target. Input and output as in epoch.hpp.
+// Kind `hinge`: Lecture 003, 2.7. Kind `pegasos`: Shalev-Shwartz, Singer, Srebro and Cotter 2011, figures 1 and 2, with
+// t counted by weight: a step over `share` of weight, after `age` of it, shrinks by age / (age + share).
+//
+// The weights are scale * w, so that an example costs its own values and no more: shrinking is one product, and so is
+// bringing the weights back to a ball, whose test needs only `square` = |w|^2, kept up to date by each addition and
+// taken anew when an epoch begins (section 2.3 there).
+//
+// The average. With v the array w, s the scale and c the sum of the scales over all weight met (each as the example
+// left it), the sum of all weights is c v - drift if each addition g x to v adds c g x to drift, c being that before
+// the example. With s = 1 throughout c is the age and this is the form that the other rules keep; so `lag` = age - c is
+// kept, 0 for them. The two parts of that difference are as large as the age / s: to lose no more than a few digits to
+// it, the scale is brought into the weights before it has fallen far.
+//
+// Included by kernels.cpp only, inside the namespace of one build.
+
+constexpr double kSmallestAveragedScale = 0x1p-10;
+
+// The hinge loss, in the form that fold.hpp asks for.
+struct Hinge {
+    static constexpr bool kSmooth = true, kFactor = false, kHinge = true;
+    double slope;
+
+    SX_HOT explicit Hinge(double m) : slope(m < 1.0 ? 1.0 : 0.0), shortfall(m < 1.0 ? 1.0 - m : 0.0) {}
+    SX_HOT double loss() const { return shortfall; }
+
+private:
+    double shortfall;
+};
+
+// What to multiply the weights by, and how much of an example (or of a fold's mean) to add.
+struct Pace {
+    double shrink, tau;
+};
+
+SX_HOT Pace pace_of(const Rule& rule, double age, double share) {
+    if (rule.kind == Kind::pegasos) {
+        const double after = age + share;
+        return {age / after, share / (rule.alpha * after)};
+    }
+    const double part = share < 1.0 ? share : 1.0;  // no weight makes a step longer
+    return {1.0 - part * rule.decay, part * rule.eta};
+}
+
+// Shrink the weights, and return what the array w was multiplied by: 1 but for when the scale was brought into it.
+template <class Rows>
+SX_HOT double shrink_by(const Rows& X, const Rule& rule, Target& t, double shrink, double age) {
+    if (rule.bias_shrinks) t.real[bias] *= shrink;
+    t.real[scale] *= shrink;
+    if (t.real[scale] >= (t.drift ? kSmallestAveragedScale : kSmallestScale)) return 1.0;
+    const double brought_in = t.real[scale];
+    settle(X, t, age);
+    return brought_in;
+}
+
+// Add a multiple of row i to the weights; `dot` is its product with the array w.
+template <class Rows>
+SX_COLD void add_row(const Rows& X, const Rule& rule, Target& t, std::int64_t i, double multiple, double dot,
+                     double age) {
+    const double step = multiple / t.real[scale];
+    if (rule.radius < HUGE_VAL) t.real[square] += step * (2.0 * dot + step * X.square_norm(i));
+    X.add(i, step, t.w);
+    if (t.drift) X.add(i, (age - t.real[lag]) * step, t.drift);
+}
+
+// What is due after the weights have moved: bring them back to the ball, and count them into the average.
+SX_HOT void finish_step(const Pass& pass, const Rule& rule, Target& t, double bias_before, double age, double share) {
+    if (rule.radius < HUGE_VAL) {
+        double length = t.real[scale] * t.real[scale] * t.real[square];
+        if (rule.bias_shrinks && pass.bias_square > 0.0) length += t.real[bias] * t.real[bias] / pass.bias_square;
+        if (length > rule.radius * rule.radius) {
+            const double back = rule.radius / ::sqrt(length);
+            t.real[scale] *= back;
+            if (rule.bias_shrinks) t.real[bias] *= back;
+        }
+    }
+    if (t.drift) {
+        t.real[drift_bias] += age * (t.real[bias] - bias_before);
+        t.real[lag] += share * (1.0 - t.real[scale]);
+    }
+}
+
+// One presentation of row i, whose product with w is `dot`. False when the activation is not finite.
+template <class Rows>
+SX_HOT bool present_hinge(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i, double dot,
+                          double share, double clock) {
+    const bool positive = pass.codes[i] == t.positive;
+    const double bias_before = t.real[bias], activation = t.real[scale] * dot + bias_before;
+    if (!is_finite(activation)) return false;
+    const double margin = positive ? activation : -activation;
+    const double age = clock - t.real[birth];
+    const Pace pace = pace_of(rule, age, share);
+    t.count[mistakes] += is_mistake(margin, 0.0, t.tie_is_mistake[positive]);
+    const double brought_in = shrink_by(X, rule, t, pace.shrink, age);
+    if (margin < 1.0) {
+        const double signed_tau = positive ? pace.tau : -pace.tau;
+        add_row(X, rule, t, i, signed_tau, brought_in * dot, age);
+        t.real[bias] += signed_tau * pass.bias_square;
+        t.real[met] += share * (1.0 - margin);
+        ++t.count[updates];
+    }
+    finish_step(pass, rule, t, bias_before, age, share);
+    return true;
+}
+
+// The further presentations of a row that weighs more than 1, as in smooth.hpp.
+template <class Rows>
+SX_COLD bool present_hinge_again(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i,
+                                 double weight) {
+    const double* w[1] = {t.w};
+    double remaining = weight - 1.0, clock = pass.clock + 1.0;
+    for (int copy = 2; remaining > 0.0; ++copy) {
+        const double share = remaining < 1.0 || copy == kCopies ? remaining : 1.0;
+        double dot;
+        X.template dots<1>(i, w, &dot);
+        if (!present_hinge(X, pass, rule, t, i, dot, share, clock)) return false;
+        remaining -= share;
+        clock += share;
+    }
+    return true;
+}
+
+template <int N, class Rows>
+SX_HOT bool answer_hinge(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, std::int64_t i,
+                         double weight, std::int64_t ahead) {
+    const double* w[N];
+    double dot[N];
+    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].w;
+    X.template dots<N>(i, w, dot, ahead);
+    SX_UNROLL for (int k = 0; k < N; ++k) {
+        Target& t = targets[k];
+        if (!(weight > 0.0)) {  // it teaches nothing, but must still be a number
+            if (!is_finite(dot[k])) return false;
+            continue;
+        }
+        if (!present_hinge(X, pass, rule, t, i, dot[k], weight < 1.0 ? weight : 1.0, pass.clock)) return false;
+        if (weight > 1.0 && !present_hinge_again(X, pass, rule, t, i, weight)) return false;
+    }
+    return true;
+}
+
+template <class Rows>
+double square_of(const Rows& X, const Target& t) {
+    double sum = 0.0;
+    for (std::int64_t j = 0; j < X.cols; ++j) sum += t.w[j] * t.w[j];
+    return sum;
+}
+
+// Take |w|^2 anew where an epoch begins, so that the rounding of many additions does not pile up.
+template <class Rows>
+void measure(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, int n_targets) {
+    if (pass.begin != 0 || !(rule.radius < HUGE_VAL)) return;
+    for (int k = 0; k < n_targets; ++k) targets[k].real[square] = square_of(X, targets[k]);
+}
+
+template <class Rows>
+std::int64_t visit_hinge(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
+    measure(X, pass, rule, targets, n_targets);
+    auto ask = [&](auto block, Target* some, std::int64_t i, double weight, std::int64_t ahead) {
+        return answer_hinge<decltype(block)::size>(X, pass, rule, some, i, weight, ahead);
+    };
+    return visit_with(X, pass, targets, n_targets, ask);
+}
+
+// Move one target's weights by a fold's answers: `sums` holds weight * y for each example (CSR rows) or the sum of
+// weight * y * x (dense rows) over those with a margin below 1, and `bias_sum` that of weight * y * K^2.
+template <class Rows>
+void move_hinge_by_fold(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t from,
+                        std::int64_t to, double* sums, double bias_sum, double total, bool taught) {
+    const double age = pass.clock - t.real[birth], bias_before = t.real[bias];
+    const bool by_weight = rule.kind == Kind::pegasos;
+    const Pace pace = pace_of(rule, age, by_weight ? total : 1.0);
+    shrink_by(X, rule, t, pace.shrink, age);
+    if (taught) {
+        const double part = pace.tau / total;
+        t.real[bias] += bias_sum * part;
+        if constexpr (Rows::kSparse) {
+            const double* w[1] = {t.w};
+            for (std::int64_t p = from; p < to; ++p) {
+                if (sums[p - from] == 0.0) continue;
+                const std::int64_t i = row_at(pass, p);
+                double dot = 0.0;  // with the weights as the rows before this one left them
+                if (rule.radius < HUGE_VAL) X.template dots<1>(i, w, &dot);
+                add_row(X, rule, t, i, sums[p - from] * part, dot, age);
+            }
+        } else {
+            const double multiple = part / t.real[scale], counted = age - t.real[lag];
+            for (std::int64_t j = 0; j < X.cols; ++j) {
+                const double step = sums[j] * multiple;
+                t.w[j] += step;
+                if (t.drift) t.drift[j] += counted * step;
+                sums[j] = 0.0;
+            }
+            if (rule.radius < HUGE_VAL) t.real[square] = square_of(X, t);
+        }
+        ++t.count[updates];
+    }
+    finish_step(pass, rule, t, bias_before, age, total);
+}

@@ -1,0 +1,216 @@
+// One build of the largest-margin kernels. CMake compiles this file once for each instruction set, as kernels.cpp.
+#include "margin.hpp"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace sx {
+namespace SX_BUILD {
+
+#include "rows.hpp"
+
+constexpr double kLongestLeave = 31.0;  // epochs
+constexpr double kCaution = 1.0;        // a point's slack is taken to move no faster than this times the typical pace
+constexpr std::int64_t kRowsAhead = 4, kPointsAhead = 12;
+
+// Dual coordinate ascent (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008, algorithm 1): at each example the dual is
+// a parabola in its alpha, and alpha goes to the top of it within its bounds, or a little beyond (Mangasarian and
+// Musicant, IEEE Trans. Neural Networks 10, 1999). A point that is found at a bound and pushed against it is left out for
+// as many epochs as it would take, at the pace at which such points move, to come back from there: the farther from its
+// margin, the longer. It comes back by itself, so nothing has to be unshrunk at the end.
+template <bool Squared, class Rows>
+std::int64_t ascend_rows(const Rows& X, const Ascent& job) {
+    const std::int64_t end = job.end;
+    double balance = job.real[sx::balance], drifted = job.real[sx::drifted], drifters = job.real[sx::drifters];
+    const double leaves = 1.0 / (kCaution * job.real[sx::drift]);
+    const double shift = job.real[sx::shift], bias_square = job.bias_square;
+    double* const w = job.w;
+    const double* const some[1] = {w};
+    double dot = 0.0;
+    if (job.begin < end) X.template dots<1>(job.order[job.begin], some, &dot);
+    for (std::int64_t k = job.begin; k < end; ++k) {
+        const std::int64_t i = job.order[k];
+        const std::int64_t next = k + 1 < end ? std::int64_t(job.order[k + 1]) : -1;
+        const std::int64_t ahead = k + kRowsAhead < end ? std::int64_t(job.order[k + kRowsAhead]) : -1;
+        if (k + kPointsAhead < end) prefetch(job.points + job.order[k + kPointsAhead]);
+        Point& p = job.points[i];
+        const double y = p.sign, old = p.alpha;
+        const double slack = 1.0 - y * (dot + (shift + bias_square * balance));
+        if (!is_finite(slack)) return i;
+        const double length = sqrt(p.square + bias_square);
+        if (p.rest > 0 && length > 0.0) {
+            const double pace = (slack - double(p.slack)) / (double(p.leave + 1) * length);
+            drifted += pace * pace;
+            drifters += 1.0;
+        }
+        p.slack = float(slack);
+        const double damp = Squared ? 0.5 / p.cost : 0.0;
+        const double curvature = p.square + bias_square + damp;
+        const double slope = slack - damp * old;
+        const double upper = Squared ? HUGE_VAL : p.cost;
+        double alpha;
+        if (curvature > 0.0) {
+            alpha = old + job.relax * (slope / curvature);
+            alpha = alpha > 0.0 ? alpha : 0.0;
+            alpha = alpha < upper ? alpha : upper;
+        } else {  // a row of zeros: the dual is a line
+            alpha = slope > 0.0 && upper < HUGE_VAL ? upper : old;
+        }
+        const double step = (alpha - old) * y;
+        if (alpha != old) {
+            p.alpha = alpha;
+            p.rest = p.wait = p.leave = 0;
+            balance += step;
+            if (next >= 0) {
+                dot = X.add_and_dot(i, step, w, next, ahead);
+            } else {
+                X.add(i, step, w);
+            }
+        } else {
+            if (p.rest < 255) ++p.rest;
+            const double leave = length > 0.0 ? (slack < 0.0 ? -slack : slack) * leaves / length : kLongestLeave;
+            p.wait = p.leave = std::uint8_t(leave < kLongestLeave ? leave : kLongestLeave);
+            if (next >= 0) X.template dots<1>(next, some, &dot, ahead);
+        }
+    }
+    job.real[sx::balance] = balance;
+    job.real[sx::drifted] = drifted;
+    job.real[sx::drifters] = drifters;
+    return all_good;
+}
+
+std::int64_t ascend(const Matrix& m, const Ascent& job) {
+    return with_rows(m, [&](const auto& X) { return job.squared ? ascend_rows<true>(X, job) : ascend_rows<false>(X, job); });
+}
+
+Standing standing(const Point* points, std::int64_t n, bool squared) {
+    Standing seen{};
+    double loss[4] = {}, gain[4] = {};
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Point& p = points[i];
+        const double s = p.slack > 0.0f ? double(p.slack) : 0.0;
+        loss[i % 4] += p.cost * (squared ? s * s : s);
+        gain[i % 4] += squared ? p.alpha - 0.25 * p.alpha * p.alpha / p.cost : p.alpha;
+        seen.at_zero += p.alpha <= 0.0;
+        seen.at_upper += !squared && p.alpha >= p.cost;
+    }
+    seen.loss = (loss[0] + loss[2]) + (loss[1] + loss[3]);
+    seen.gain = (gain[0] + gain[2]) + (gain[1] + gain[3]);
+    return seen;
+}
+
+void combine(const Matrix& m, const double* v, double* out) {
+    with_rows(m, [&](const auto& X) {
+        for (std::int64_t i = 0; i < m.rows; ++i) {
+            if (v[i] != 0.0) X.add(i, v[i], out);
+        }
+    });
+}
+
+// Rows are taken kGramRows at a time, widened to double and, in a second copy, multiplied by t; then tiles of 4 x 16
+// sums stay in registers while they run over these rows. Each sum runs over the rows in their order, whatever the tile.
+constexpr int kTile = 4;
+constexpr int kTileRegisters = int(kGramColumns) / kWidth;
+
+template <class T>
+void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, double* room) {
+    const std::int64_t d = X.cols + 1, width = gram_width(X.cols);
+    double* const plain = room;
+    double* const scaled = room + kGramRows * width;
+    memset(room, 0, sizeof(double) * std::size_t(2 * kGramRows * width));
+    for (std::int64_t first = 0; first < n; first += kGramRows) {
+        const std::int64_t rows = n - first < kGramRows ? n - first : kGramRows;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const T* x = X.row(first + r);
+            const double weight = t[first + r];
+            double* p = plain + r * width;
+            double* s = scaled + r * width;
+            for (std::int64_t j = 0; j < X.cols; ++j) {
+                p[j] = double(x[j]);
+                s[j] = weight * p[j];
+            }
+            p[d - 1] = 1.0;
+            s[d - 1] = weight;
+        }
+        for (std::int64_t j = 0; j < d; j += kTile) {
+            const std::int64_t last = j + kTile < d ? j + kTile : d;  // rows j..last of the table, columns 0..last
+            for (std::int64_t c = 0; c < last; c += kGramColumns) {
+                Vec sum[kTile][kTileRegisters];
+                SX_UNROLL for (int a = 0; a < kTile; ++a) {
+                    SX_UNROLL for (int b = 0; b < kTileRegisters; ++b) sum[a][b] = Vec{};
+                }
+                for (std::int64_t r = 0; r < rows; ++r) {
+                    const double* p = plain + r * width + j;
+                    const double* s = scaled + r * width + c;
+                    Vec v[kTileRegisters];
+                    SX_UNROLL for (int b = 0; b < kTileRegisters; ++b) v[b] = load(s + b * kWidth);
+                    SX_UNROLL for (int a = 0; a < kTile; ++a) {
+                        SX_UNROLL for (int b = 0; b < kTileRegisters; ++b) sum[a][b] += p[a] * v[b];
+                    }
+                }
+                for (std::int64_t a = j; a < last; ++a) {
+                    double lane[kGramColumns];
+                    SX_UNROLL for (int b = 0; b < kTileRegisters; ++b) store(lane + b * kWidth, sum[a - j][b]);
+                    for (std::int64_t b = c; b < c + kGramColumns && b <= a; ++b) out[a * d + b] += lane[b - c];
+                }
+            }
+        }
+    }
+}
+
+template <class T, class I>
+void gram_of(const Csr<T, I>& X, std::int64_t n, const double* t, double* out, double*) {
+    const std::int64_t d = X.cols + 1;
+    double* const last = out + (d - 1) * d;
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (t[i] == 0.0) continue;
+        const std::int64_t from = X.indptr[i], to = X.indptr[i + 1];
+        for (std::int64_t p = from; p < to; ++p) {
+            const double scaled = t[i] * double(X.data[p]);
+            double* const line = out + std::int64_t(X.indices[p]) * d;
+            for (std::int64_t q = from; q <= p; ++q) line[X.indices[q]] += scaled * double(X.data[q]);
+            last[X.indices[p]] += scaled;
+        }
+        last[d - 1] += t[i];
+    }
+}
+
+void gram(const Matrix& m, const double* t, double* out, double* room) {
+    with_rows(m, [&](const auto& X) { gram_of(X, m.rows, t, out, room); });
+}
+
+// Column by column, each entry a product of two rows of the factor so far.
+void factor(double* a, std::int64_t n, double least, double replaced) {
+    for (std::int64_t j = 0; j < n; ++j) {
+        const Dense<double> rows{a, j, n};
+        const double* const some[1] = {a + j * n};
+        double dot;
+        rows.template dots<1>(j, some, &dot);
+        double pivot = a[j * n + j] - dot;
+        pivot = pivot > least ? pivot : replaced;
+        const double root = sqrt(pivot);
+        a[j * n + j] = root;
+        for (std::int64_t i = j + 1; i < n; ++i) {
+            rows.template dots<1>(i, some, &dot);
+            a[i * n + j] = (a[i * n + j] - dot) / root;
+        }
+    }
+}
+
+double dot(const double* a, const double* b, std::int64_t n) {
+    const Dense<double> rows{a, n, n};
+    const double* const some[1] = {b};
+    double out;
+    rows.template dots<1>(0, some, &out);
+    return out;
+}
+
+extern const MarginKernels margin_kernels;
+const MarginKernels margin_kernels = {ascend, standing, combine, gram, factor, dot};
+
+}  // namespace SX_BUILD
+}  // namespace sx

@@ -1,0 +1,89 @@
+"""What the rules that walk down a loss share: every example moves the weights, and the epoch has a mean loss."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from separatrix.rules.base import Number
+
+
+class Downhill:
+    """Steps down ``mean(loss(m)) + alpha / 2 |w|^2``, one example or fold after another.
+
+    Attributes
+    ----------
+    loss : class
+        A loss of ``separatrix.losses``.
+    eta : number
+        The learning rate, that of the first step where it falls.
+    alpha : number
+        The strength of the penalty.
+    schedule : str
+        "adaptive" where the outer loop divides the rate, else how it falls by itself.
+    exact : bool
+        Whether its answers are exact for exact numbers.
+    by_weight : bool
+        Whether a step is a share of all that was met before it. Its number ``t`` is then the weight met so far over
+        the weight of the step, and a heavy step is already answered as one.
+    can_grow : bool
+        Whether steps that are too large make the loss grow without bound.
+    bias : {"free", "penalised"}
+        Whether the bias shrinks with the weights.
+    radius : number
+        Where the weights are brought back to after a step: a ball around 0.
+    rate_name : str
+        What users call ``eta``.
+    zero : str
+        What weights that are all 0 do, in words.
+    remedy : str
+        What to try where a run gets no further than them.
+    """
+
+    name: ClassVar[str]
+    kernel: ClassVar[str]
+    loss: ClassVar[Any]
+    threshold: ClassVar[float] = math.inf  # every example moves the weights, if only to shrink them
+    by_weight: ClassVar[bool] = False
+    can_grow: ClassVar[bool] = True
+    rate_name: ClassVar[str] = "eta0"
+    zero: ClassVar[str]
+    remedy: ClassVar[str]
+
+    @property
+    def eta(self) -> Number:
+        """The learning rate."""
+        raise NotImplementedError
+
+    @property
+    def alpha(self) -> Number:
+        """The strength of the penalty."""
+        raise NotImplementedError
+
+    @property
+    def schedule(self) -> str:
+        """How the rate falls."""
+        return "constant"
+
+    @property
+    def exact(self) -> bool:
+        """Whether its answers are exact for exact numbers."""
+        return False
+
+    @property
+    def bias(self) -> str:
+        """Whether the bias shrinks with the weights."""
+        return "free"
+
+    @property
+    def radius(self) -> Number:
+        """Where the weights are brought back to."""
+        return math.inf
+
+    def teaches(self, m: Number) -> bool:
+        """Return whether an example with this margin moves the weights, besides shrinking them."""
+        return True
+
+    def among(self, n: Number) -> Downhill:
+        """Return the rule for a run over examples that weigh ``n`` together."""
+        return self

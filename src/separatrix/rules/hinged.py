@@ -1,0 +1,50 @@
+"""What the online SVM's rules share: the hinge loss, a step for a margin below 1, and what becomes of the bias."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from separatrix.losses import Hinge
+from separatrix.rules.base import Number
+from separatrix.rules.downhill import Downhill
+
+BIASES = ("free", "penalised")
+
+
+class Hinged(Downhill):
+    """Shrinks the weights at every example and adds ``tau * y * x`` while the margin is below 1.
+
+    A margin of exactly 1 is wide enough (the slope of the hinge loss there is anything from -1 to 0; this is 0). What
+    counts as a mistake is, as for neurons, a margin below 0, with the boundary's choice at 0.
+    """
+
+    loss: ClassVar[Any] = Hinge
+    can_grow: ClassVar[bool] = False  # its slope is bounded, and every step shrinks what the steps before it did
+    zero: ClassVar[str] = "weights that are all zero"
+
+    @property
+    def exact(self) -> bool:
+        """Whether its answers are exact for exact numbers."""
+        return True
+
+    def teaches(self, m: Number) -> bool:
+        """Return whether the margin is too narrow."""
+        return bool(m < 1)
+
+
+def check_positive(name: str, value: Number) -> None:
+    """Refuse what is not a positive finite number."""
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{name} must be a positive finite number; found {value!r}")
+
+
+def check_bias_choice(bias: Any) -> None:
+    """Refuse a treatment of the bias that there is not."""
+    if not isinstance(bias, str) or bias not in BIASES:
+        raise ValueError(f"bias must be one of {', '.join(BIASES)}; found {bias!r}")
+
+
+def inverse(number: Number) -> Number:
+    """Return ``1 / number``, exactly if it is an exact number."""
+    return 1 / (Fraction(number) if isinstance(number, int) else number)
