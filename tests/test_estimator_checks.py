@@ -21,6 +21,19 @@ MODELS = [
     sx.Network((5, 3), loss="squared", batch_size="all", eta0=0.5, learning_rate="adaptive"),
     sx.Network(batch_size=8, max_iter=100, eta0=0.2, learning_rate="invscaling"),
     sx.Network(batch_size=1, max_iter=50, eta0=0.1),
+    sx.LinearSVM(),
+    sx.LinearSVM(loss="squared_hinge"),
+    sx.LinearSVM(C=10.0, intercept_scaling=2.0),
+    sx.LinearSVM(solver="online", max_iter=50),
+    sx.LinearSVM(solver="online", average=True, max_iter=50),
+    sx.LinearSVM(solver="online", step="lecture", max_iter=50),
+    sx.KernelPerceptron(),
+    sx.KernelPerceptron(readout="averaged", max_iter=20),
+    sx.KernelPerceptron(readout="voted", max_iter=20, kernel="poly", degree=2, coef0=1.0),
+    sx.KernelPerceptron(readout="pocket", max_iter=20, kernel="linear", bias=2.0),
+    sx.KernelSVM(),
+    sx.KernelSVM(kernel="linear", C=0.1),
+    sx.KernelSVM(kernel="poly", degree=2, coef0=1.0, tol=1e-6),
 ]
 
 

@@ -16,7 +16,12 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these():
     assert sx.__all__ == [
+        "Ball",
+        "Conditions",
         "Descent",
+        "KernelPerceptron",
+        "KernelSVM",
+        "LinearSVM",
         "Network",
         "Neuron",
         "Perceptron",
@@ -24,7 +29,9 @@ def test_the_public_names_are_these():
         "Trace",
         "datasets",
         "descend",
+        "enclosing_ball",
         "importance",
+        "kkt",
         "observers",
         "original_units",
         "rules",

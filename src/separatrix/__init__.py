@@ -20,8 +20,11 @@ if _build := os.environ.get("SEPARATRIX_ISA"):
 if TYPE_CHECKING:
     from separatrix import datasets, observers, rules, stops
     from separatrix import plots as plots
+    from separatrix.ball import Ball
+    from separatrix.conditions import Conditions, kkt
     from separatrix.descent import Descent, descend
-    from separatrix.estimators import Network, Neuron, Perceptron
+    from separatrix.enclosing import enclosing_ball
+    from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, Perceptron
     from separatrix.feature_importance import importance
     from separatrix.original_scale import original_units
     from separatrix.problem import Problem
@@ -31,7 +34,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ball",
+    "Conditions",
     "Descent",
+    "KernelPerceptron",
+    "KernelSVM",
+    "LinearSVM",
     "Network",
     "Neuron",
     "Perceptron",
@@ -39,7 +47,9 @@ __all__ = [
     "Trace",
     "datasets",
     "descend",
+    "enclosing_ball",
     "importance",
+    "kkt",
     "observers",
     "original_units",
     "rules",
@@ -50,14 +60,21 @@ __all__ = [
 
 # No name here is also the name of a module it comes from: Python would put the module in its place.
 _ON_FIRST_USE = {
+    "Ball": "separatrix.ball",
+    "Conditions": "separatrix.conditions",
     "Descent": "separatrix.descent",
+    "KernelPerceptron": "separatrix.estimators",
+    "KernelSVM": "separatrix.estimators",
+    "LinearSVM": "separatrix.estimators",
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
     "Problem": "separatrix.problem",
     "Trace": "separatrix.tracing",
     "descend": "separatrix.descent",
+    "enclosing_ball": "separatrix.enclosing",
     "importance": "separatrix.feature_importance",
+    "kkt": "separatrix.conditions",
     "original_units": "separatrix.original_scale",
     "solve": "separatrix.solving",
     "trace": "separatrix.tracing",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from separatrix.engines import Step
@@ -92,6 +93,8 @@ class Progress:
     It is drawn with Rich on standard error, or on the ``console`` given, and only where someone can see it move.
     """
 
+    _unit = "epoch"
+
     def __init__(self, *, delay: float = 1.0, console: Any = None) -> None:
         self._delay = delay
         self._console = console
@@ -113,7 +116,9 @@ class Progress:
             if time.perf_counter() - self._began < self._delay:
                 return
             self._start()
-        self._bar.update(self._task, completed=epoch - 1 + done / pool, description=f"epoch {epoch}", seen=self._seen)
+        self._bar.update(
+            self._task, completed=epoch - 1 + done / pool, description=f"{self._unit} {epoch}", seen=self._seen
+        )
 
     def on_epoch(self, epoch: Epoch) -> None:
         """Note the mistakes or the loss."""
@@ -137,6 +142,34 @@ class Progress:
         )  # fmt: skip
         self._task = self._bar.add_task("", total=self._epochs, seen="")
         self._bar.start()
+
+
+class RoundProgress(Progress):
+    """The same for solvers that work in rounds towards a gap."""
+
+    _unit = "round"
+
+    @classmethod
+    @contextmanager
+    def shown_if(cls, wanted: bool) -> Iterator[Callable[[Any], None] | None]:
+        """Give what to call with the bracket after each round, None if nobody wants to see it."""
+        if not wanted:
+            yield None
+            return
+        bar = cls()
+        bar._began = time.perf_counter()
+        rounds = 0
+
+        def watch(found: Any) -> None:
+            nonlocal rounds
+            rounds += 1
+            bar._seen = f"gap {found.gap / max(abs(found.primal), 1e-300):.2g} of the objective"
+            bar.on_advance(rounds, 1, 1)
+
+        try:
+            yield watch
+        finally:
+            bar.on_end()
 
 
 class SklearnCallbacks:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from separatrix.estimators.kernel_perceptron import KernelPerceptron
+from separatrix.estimators.kernel_svm import KernelSVM
+from separatrix.estimators.linear_svm import LinearSVM
 from separatrix.estimators.network import Network
 from separatrix.estimators.neuron import Neuron
 from separatrix.estimators.perceptron import Perceptron
 
-__all__ = ["Network", "Neuron", "Perceptron"]
+__all__ = ["KernelPerceptron", "KernelSVM", "LinearSVM", "Network", "Neuron", "Perceptron"]

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,22 +36,9 @@ from separatrix.problem import Problem, check_weights
 from separatrix.rows import Floats, Rows
 from separatrix.solution import Status
 from separatrix.spread import Spread
-from separatrix.stops import Ending, Epoch, MaxEpochs, Stop, held_out_fraction, times
+from separatrix.stops import MaxEpochs, Stop, held_out_fraction, times
 
 Self = TypeVar("Self", bound="Classifier")
-
-
-class Going(Protocol):
-    """What a state must tell to be gone on from; see :class:`separatrix.solution.State`."""
-
-    ended: Ending | None
-    position: int
-    mistakes: int
-    new_data: bool
-    rate: Any
-    plateau: tuple[float, int]
-    reports: list[Epoch]
-    level: float
 
 
 class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -155,7 +142,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 same_data = mark == self._data_mark
                 for state in states:
                     if not (same_data and self._cut_short):
-                        _begin_again(state)
+                        state.begin_again()
                         state.new_data = not same_data
                     elif self._watched != self._watch_mark():
                         state.reports, state.plateau, state.level = [], (math.inf, 0), 0.0
@@ -218,7 +205,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 seed = self._run_seed
                 states = self._grown(problem, seed)
             for state in states:
-                _begin_again(state)
+                state.begin_again()
                 state.new_data = True
             self.classes_ = problem.classes
             self._run(problem, states, MaxEpochs(1), seed)
@@ -303,9 +290,3 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
             problem.weights = check_weights(weights, problem.n, what="class_weight")
         return problem
-
-
-def _begin_again(state: Going) -> None:
-    """Let a state start a run of its own: nothing of how the last one ended is left, only what it learned."""
-    state.ended, state.position, state.reports = None, 0, []
-    state.rate, state.plateau, state.level = 1.0, (math.inf, 0), 0.0

@@ -5,14 +5,14 @@ One class asks one question ("this class?"), two ask one ("the second class?"), 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rows import Floats
-from separatrix.solution import Solution, Status
+from separatrix.solution import Status
 
 
 def answers(activations: Floats, classes: NDArray[Any], *, tie_is_positive: bool) -> NDArray[Any]:
@@ -66,7 +66,21 @@ def carry_over(kept: list[Kept], old: NDArray[Any], new: NDArray[Any], fresh: Ca
     return items
 
 
-def joint_status(solutions: list[Solution], classes: NDArray[Any]) -> Status:
+class Ended(Protocol):
+    """A question's run that has ended."""
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        ...
+
+    @property
+    def n_epochs(self) -> int:
+        """After how many epochs."""
+        ...
+
+
+def joint_status(solutions: Sequence[Ended], classes: NDArray[Any]) -> Status:
     """Return one status for all questions: the question's own, or a sentence that counts them."""
     if len(solutions) == 1:
         return solutions[0].status

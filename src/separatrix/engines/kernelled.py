@@ -1,0 +1,114 @@
+"""The engine of the perceptron in dual form: weights are those of the examples, and a kernel stands for products.
+
+A state's ``weights`` are ``alpha_i y_i``, one for each example, and so are its drift and its pocket: every readout is
+the same sum in other coordinates. The engine keeps the activations of all examples; a correct answer costs a
+comparison, a mistake one kernel row. Rows are computed in blocks, for the mistake at hand and those that are to be
+expected next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from separatrix import _core
+from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.kernel_cache import KernelCache
+from separatrix.losses import LOSSES
+from separatrix.order import Order, Plan
+from separatrix.problem import Problem
+from separatrix.rows import Floats
+from separatrix.rules import Number
+from separatrix.solution import State
+
+_PRODUCTS_A_CHUNK = 1 << 24  # a few milliseconds, if every example is a mistake
+_FIRST_BLOCK, _LARGEST_BLOCK = 8, 256  # kernel rows computed at once
+_HORIZON = 4096  # examples ahead among which the next mistakes are looked for
+
+
+class KernelEngine:
+    """Runs the perceptron in dual form; the kernel rows, in float64, come from ``cache``."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        rule: Any,
+        *,
+        cache: KernelCache,
+        boundary: str,
+        batch_size: int | str = 1,
+        n_jobs: int = 1,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> None:
+        if batch_size != 1 or on_step is not None or getattr(rule, "kernel", None) != "threshold":
+            raise ValueError("the dual form runs the perceptron one example at a time")
+        self._problem = problem
+        self._rule = rule
+        self._ties = ties(boundary)
+        self._cache = cache
+        self._block = _FIRST_BLOCK
+        self._activations: dict[int, tuple[State, Floats]] = {}
+
+    def chunk(self, n_states: int) -> int:
+        """Return how many examples take a few milliseconds."""
+        return max(1, _PRODUCTS_A_CHUNK // (self._problem.n * max(1, n_states)))
+
+    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+        """Learn from the entries ``begin..end`` of the plan."""
+        problem, cache, rule = self._problem, self._cache, self._rule
+        before = clock = float(states[0].clock)
+        for state in states:
+            at, clock = begin, before
+            while True:
+                missing, at, clock, *votes = _core.dual_visit(
+                    cache.store, cache.slot_of, problem.codes, problem.weights, plan.entries, at, end, state.weights,
+                    state.drift, state.pocket, self._activation(state), state.real, state.count, state.positive,
+                    self._ties, float(rule.eta), float(rule.threshold), float(problem.bias) ** 2, clock,
+                    state.votes is not None,
+                )  # fmt: skip
+                if state.votes is not None and len(votes[0]):
+                    state.votes.append((votes[0], votes[1], votes[2]))
+                if missing == -1:
+                    break
+                if missing < -1:
+                    raise WeightOverflowError(
+                        f"the activation of row {-2 - missing} is not a finite number: the kernel's values are so "
+                        "large that sums overflow; scale the features first"
+                    )
+                self._fetch(state, plan.entries, at, end, missing)
+        for state in states:
+            state.clock = clock
+
+    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
+        """Return the losses of these weights for the state's question over these rows."""
+        problem = self._problem
+        activation = self._activation(state) if weights is state.weights else self._cache.combine(weights)
+        index = np.arange(problem.n) if rows is None else rows
+        positive = problem.codes[index] == state.positive
+        margin = np.where(positive, 1.0, -1.0) * (activation[index] + float(bias))
+        share = np.ones(len(index)) if problem.weights is None else problem.weights[index]
+        wrong = (margin < 0) | ((margin == 0) & np.where(positive, self._ties[1], self._ties[0]))
+        others = (
+            float(share @ np.array([LOSSES[name].value(m) for m in margin.tolist()])) if smooth else 0.0
+            for name in ("squared", "log", "hinge", "squared_hinge")
+        )
+        return Sums(float(share[wrong].sum()), -float(share[wrong] @ margin[wrong]), *others)
+
+    def _activation(self, state: State) -> Floats:
+        held = self._activations.get(id(state))
+        if held is None:
+            held = self._activations[id(state)] = (state, self._cache.combine(state.weights))
+        return held[1]
+
+    def _fetch(self, state: State, order: Order | None, at: int, end: int, missing: int) -> None:
+        """Compute the kernel row of a mistake, and those of the mistakes to be expected next."""
+        stop = min(end, at + _HORIZON)
+        ahead = np.arange(at, stop) if order is None else order[at:stop].astype(np.int64)
+        signs = np.where(self._problem.codes[ahead] == state.positive, 1.0, -1.0)
+        margin = signs * (self._activation(state)[ahead] + state.bias)
+        wanted = (margin <= self._rule.threshold) & (self._cache.slot_of[ahead] < 0) & (ahead != missing)
+        room = min(self._block, max(1, self._cache.capacity // 2)) - 1
+        self._cache.slots(np.concatenate([[missing], ahead[wanted][:room]]).astype(np.int64))
+        self._block = min(2 * self._block, _LARGEST_BLOCK)

@@ -1,0 +1,265 @@
+"""The perceptron in dual form, with a kernel, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.engines import ties
+from separatrix.engines.kernelled import KernelEngine
+from separatrix.estimators.fitting import check_stop, count, seed_of, undone_on_error
+from separatrix.estimators.kernelled import KernelClassifier
+from separatrix.estimators.one_vs_rest import answers, joint_status, positives
+from separatrix.kernel_ball import kernel_radius
+from separatrix.kernel_ballot import KernelBallot
+from separatrix.kernel_cache import KernelCache
+from separatrix.kernels import Kernel
+from separatrix.observers import History, Progress
+from separatrix.problem import Problem
+from separatrix.readouts import check_readout, read
+from separatrix.rows import Floats
+from separatrix.rules import Perceptron as PerceptronRule
+from separatrix.solution import Solution, State
+from separatrix.solving import solve_targets
+from separatrix.stops import MaxEpochs, NoMistakes, Stop
+
+Self = TypeVar("Self", bound="KernelPerceptron")
+
+_VOTES = 1 << 22  # voters' answers held at once
+
+
+class KernelPerceptron(KernelClassifier):
+    """The perceptron in dual form (Lecture 003, 2.5): it counts its mistakes, and a kernel stands for the products.
+
+    The weights are never written down. Each example has a count, and a mistake at i, ``y_i a_i <= 0`` with the
+    activation ``a_i = sum_j alpha_j y_j K(x_j, x_i) + b``, does ``alpha_i += 1`` and ``b += y_i K^2``. With the linear
+    kernel that is the run of :class:`Perceptron`, mistake by mistake; with another it separates what no plane can.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
+        ``exp(-gamma |x - z|^2)``, ``x . z`` or ``(gamma x . z + coef0)^degree``. A function is called with two tables
+        and returns a value for each pair of their rows. With "precomputed", X is the kernel itself.
+    gamma : {"scale", "auto"} or float, default="scale"
+        ``1 / (n_features * X.var())``, ``1 / n_features`` or a positive number, for "rbf" and "poly".
+    degree : int, default=3
+        Of "poly".
+    coef0 : float, default=0.0
+        Of "poly".
+    bias : "ball", float or None, default="ball"
+        The constant K of the bias, a positive number; "ball" is the radius of the smallest ball that holds the examples
+        in the space of the kernel. With None or 0 there is no bias.
+    readout : {"last", "averaged", "voted", "pocket"}, default="last"
+        Which counts become the model, as for :class:`Perceptron`.
+    max_iter : int, default=1000
+        The most epochs.
+    shuffle : bool, default=True
+        Visit the examples in a new order each epoch: the orders of :class:`Perceptron` for the same ``random_state``.
+    boundary : {"mistake", "positive", "negative"}, default="mistake"
+        What an activation of exactly 0 is while learning. ("correct" could never make a first update.)
+    stop : Stop, optional
+        When to stop, besides ``max_iter``; by default when an epoch makes no mistakes. See ``separatrix.stops``.
+    class_weight : dict or "balanced", optional
+        How often an example of each class counts.
+    cache_size : float, default=500
+        Megabytes for kernel rows. What does not fit is computed again when it is needed.
+    random_state : int, RandomState or None
+        Where the orders come from.
+    verbose : int, default=0
+        With 1, show a bar during long runs.
+
+    Attributes
+    ----------
+    alpha_ : array of shape (n_samples,) or (n_classes, n_samples)
+        How often each example was learned from, at the end of the run: whole numbers, unless there are weights.
+    support_ : array of shape (n_SV,)
+        The rows that the model needs.
+    support_vectors_ : array or sparse matrix of shape (n_SV, n_features)
+        They themselves; empty for a precomputed kernel.
+    dual_coef_ : array of shape (1, n_SV) or (n_classes, n_SV)
+        ``alpha_i y_i`` as the readout has them. For the voted readout, which has no single ones, the averaged ones.
+    intercept_ : array of shape (1,) or (n_classes,)
+        The bias.
+    bias_constant_ : float
+        The constant K, 0 for none.
+    classes_ : array
+        The labels, sorted.
+    n_iter_, n_updates_ : int
+        Epochs and updates, over all classes.
+    history_ : History
+        Mistakes, loss, length of the vector of counts and seconds, epoch by epoch.
+    status_ : Status
+        How the run ended; ``str(status_)`` is a sentence.
+
+    Notes
+    -----
+    More than two classes are told apart by one question each, "this class or another?". A sample weight of 2 is the
+    same as giving the row twice, 0 the same as leaving it out. Kernel rows are computed in float64.
+
+    Ctrl-C ends the run within a second; the estimator is then fitted with the best state so far and
+    KeyboardInterrupt is raised.
+
+    Examples
+    --------
+    >>> from separatrix import KernelPerceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> model = KernelPerceptron(shuffle=False).fit(X, y)
+    >>> model.predict(X).tolist(), str(model.status_)
+    ([0, 1, 1, 0], 'no mistakes in epoch 2')
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        bias: float | str | None = "ball",
+        readout: str = "last",
+        max_iter: int = 1000,
+        shuffle: bool = True,
+        boundary: str = "mistake",
+        stop: Stop | None = None,
+        class_weight: Any = None,
+        cache_size: float = 500,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.bias = bias
+        self.readout = readout
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.boundary = boundary
+        self.stop = stop
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------------------------------ learning
+
+    def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all examples, epoch after epoch, until the stop rule speaks.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The examples; for a precomputed kernel their kernel, of shape (n_samples, n_samples).
+        y : sequence of n_samples labels
+            Their classes, two or more.
+        sample_weight : sequence of n_samples floats, optional
+            How often each example counts.
+
+        Returns
+        -------
+        self
+            This estimator.
+        """
+        stop = self._check_numbers()
+        with undone_on_error(self):
+            problem, kernel = self._checked(X, y, sample_weight)
+            cache = KernelCache(kernel, problem.rows, self.cache_size, np.float64)
+            problem.bias = self._constant(cache, problem)
+            codes = positives(len(problem.classes))
+            states = [State.new(code, np.zeros(problem.n), 0.0, readout=self.readout) for code in codes]
+            history = History()
+            solutions = solve_targets(
+                problem, PerceptronRule(), states, engine=partial(KernelEngine, cache=cache), stop=stop,
+                readout=self.readout, boundary=self.boundary, order="shuffled" if self.shuffle else "cyclic",
+                seed=seed_of(self.random_state), observers=[history, *([Progress()] if self.verbose else [])],
+            )  # fmt: skip
+            self.history_ = history
+            self._keep(problem, kernel, cache, solutions)
+        if not self.status_.converged and not self.status_.interrupted and self.stop is None and self.readout == "last":
+            advice = "The last counts of such a run are arbitrary: readout='averaged' or 'pocket' fits better."
+            warnings.warn(f"{self.status_}. {advice}", ConvergenceWarning, stacklevel=2)
+        if self.status_.interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _check_numbers(self) -> Stop:
+        check_readout(self.readout)
+        ties(self.boundary)
+        if self.boundary == "correct":
+            raise ValueError(
+                "boundary must be one of mistake, positive, negative; found 'correct': all counts are zero at first, "
+                "so every example is a tie, and if a tie is correct nothing is ever learned"
+            )
+        bias = self.bias
+        named = isinstance(bias, str) and bias == "ball"
+        if not (named or bias is None) and (
+            isinstance(bias, str | bool) or not isinstance(bias, int | float | np.number) or not 0 <= bias < 1e150
+        ):
+            raise ValueError(f"bias must be 'ball', None, zero or a positive number below 1e150; found {bias!r}")
+        check_stop(self.stop)
+        return (self.stop or NoMistakes()) | MaxEpochs(count("max_iter", self.max_iter))
+
+    def _constant(self, cache: KernelCache, problem: Problem) -> float:
+        """Return the bias constant K."""
+        if self.bias != "ball":
+            return float(self.bias or 0.0)
+        radius = kernel_radius(cache.kernel, problem.rows, problem.weights)
+        return radius.upper if radius.lower > 0 else 1.0  # examples that are all alike have no radius
+
+    def _keep(self, problem: Problem, kernel: Kernel, cache: KernelCache, solutions: list[Solution]) -> None:
+        """Set the fitted attributes."""
+        coef = np.array([read(solution.state, self.readout)[0] for solution in solutions])
+        needed = (coef != 0).any(axis=0) | np.any([solution.state.weights != 0 for solution in solutions], axis=0)
+        if self.readout == "pocket":
+            needed = (coef != 0).any(axis=0)
+        index = np.flatnonzero(needed)
+        counts = np.abs([solution.state.weights for solution in solutions])
+        if problem.weights is None:
+            counts = counts.astype(np.int64)
+        self.alpha_ = counts[0] if len(counts) == 1 else counts
+        self.classes_ = problem.classes
+        self._precision, self._center = "float64", cache.center
+        self._keep_support(problem, kernel, index)
+        self.dual_coef_ = coef[:, index]
+        self.intercept_ = np.array([float(solution.bias) for solution in solutions])
+        self.bias_constant_ = float(problem.bias)
+        self._ballots = []
+        if self.readout == "voted":
+            place = np.cumsum(needed) - 1
+            for state in (solution.state for solution in solutions):
+                ballot = KernelBallot(state.votes or [], float(state.age), self.bias_constant_)
+                ballot.settle(place)
+                self._ballots.append(ballot)
+        self.n_iter_ = max(solution.n_epochs for solution in solutions)
+        self.n_updates_ = sum(solution.n_updates for solution in solutions)
+        self.status_ = joint_status(solutions, self.classes_)
+
+    # ------------------------------------------------------------------------------------------ answering
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more.
+
+        For the voted readout it is the share of votes for the class minus the share against it.
+        """
+        check_is_fitted(self, "dual_coef_")
+        rows = self._checked_new(X)
+        if not self._ballots:
+            activations = self._activations(rows, self.dual_coef_.T) + self.intercept_
+        else:
+            activations = np.empty((rows.shape[0], len(self._ballots)))
+            step = max(1, _VOTES // max(ballot.n_voters for ballot in self._ballots))
+            for begin, values in self._kernel_blocks(rows, step):
+                for k, ballot in enumerate(self._ballots):
+                    found = ballot.decide(values, tie_is_positive=self.boundary != "negative")
+                    activations[begin : begin + len(values), k] = found
+        return np.asarray(activations[:, 0] if activations.shape[1] == 1 else activations)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row; a tie is positive, except with ``boundary="negative"``."""
+        return answers(self.decision_function(X), self.classes_, tie_is_positive=self.boundary != "negative")

@@ -1,0 +1,485 @@
+"""The linear support vector machine as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from separatrix import _core
+from separatrix.estimators.fitting import check_stop, number, threads
+from separatrix.estimators.linear import LinearClassifier
+from separatrix.estimators.one_vs_rest import joint_status, positives
+from separatrix.problem import Problem
+from separatrix.rows import Floats, Rows
+from separatrix.rules import OnlineHinge, Pegasos
+from separatrix.solution import Status
+from separatrix.solving import interrupts
+from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit, times
+from separatrix.svm.hard import HardRun
+from separatrix.svm.question import Question
+from separatrix.svm.solve import Run
+
+LOSSES = ("hinge", "squared_hinge")
+SOLVERS = ("dual", "online")
+STEPS = ("pegasos", "lecture")
+DUAL = ("dual_coef_", "support_", "n_support_", "slack_", "margin_", "margin_bracket_", "objective_", "duality_gap_",
+        "witness_")  # fmt: skip
+ONLINE = ("n_updates_", "margin_bracket_")
+
+
+@dataclass(eq=False)
+class MarginState:
+    """What one question has learned: its dual weights, and the run itself where it was cut short."""
+
+    positive: int
+    alpha: Floats | None = None
+    run: Run | None = None
+    ended: Any = None
+    new_data: bool = False
+
+    def begin_again(self) -> None:
+        """Start a run of its own, from the dual weights there are."""
+        self.run = self.ended = None
+
+
+class LinearSVM(LinearClassifier):
+    """The linear support vector machine: the plane with the largest margin, and a proof of how near it is to the best.
+
+    It minimises ``|w|^2 / 2 + C * sum(loss(1 - y (w.x + b)))`` (Lecture 003) until the duality gap, computed anew from
+    the data, is at most ``tol`` of the objective: no plane at all can be better by more than that.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price of slack; larger fits the training examples more closely. ``float("inf")`` is the hard margin: no
+        slack at all, for classes that a plane separates; if none does, the run ends with a proof of that in
+        ``witness_``.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        What slack costs: its size, or its square.
+    tol : float, default=1e-4
+        The largest gap, as a part of the objective; for the hard margin, of ``|w|^2 / 2``.
+    solver : {"dual", "online"}, default="dual"
+        The exact solver, or stochastic steps on one example after the other, which never look at all data at once and
+        can go on with ``partial_fit``, but give no gap.
+    fit_intercept : bool, default=True
+        Learn a bias that costs nothing, as ``SVC(kernel="linear")`` has it. Without it the plane goes through the
+        origin.
+    intercept_scaling : float, optional
+        Learn LIBLINEAR's bias instead: the weight of one more feature, of this constant value, penalised like the
+        others.
+    max_iter : int, default=1000
+        The most epochs.
+    stop : Stop, optional
+        When to stop besides: for the dual solver ``TimeLimit`` or ``MaxEpochs``, for the online one any stop rule.
+    step : {"pegasos", "lecture"}, default="pegasos"
+        The online solver's steps: ``1 / (lambda t)`` with ``lambda = 1 / (C n)``, or Lecture 003's, which shrinks the
+        weights by ``1 / (2 n)`` and adds ``C y x``, and so hovers around the optimum for ``2 C``. n is the number of
+        examples, with ``partial_fit`` of all met so far.
+    average : bool, default=False
+        Let the online solver return the average of its weights.
+    project : bool, default=True
+        Keep Pegasos's weights within the ball that holds the optimum: it tames the long first steps.
+    shuffle : bool, default=True
+        Let the online solver visit the examples in a new order each epoch.
+    class_weight : dict or "balanced", optional
+        Multiplies C for the examples of each class.
+    warm_start : bool, default=False
+        Start from the dual weights (online: the weights) of the last ``fit``; a run that was cut short goes on where
+        it was.
+    random_state : int, RandomState or None
+        Where the order of visits comes from.
+    n_jobs : int, optional
+        Threads for several classes (-1: all processors). They never change a result.
+    verbose : int, default=0
+        With 1, say how far each class is (dual), or show a bar (online).
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        Weights of shape (1, n_features) or (n_classes, n_features), and biases.
+    classes_ : array
+        The labels, sorted. Two classes ask one question; more ask one each, against the rest.
+    dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
+        ``alpha y`` of the support vectors.
+    support_, n_support_ : arrays
+        The rows with a positive alpha for some question, and how many there are of each class.
+    slack_ : array of shape (n,) or (n, n_classes)
+        How far each training example is on the wrong side of its margin.
+    margin_ : float or array
+        ``1 / |w|``: half the width of the corridor between the classes.
+    margin_bracket_ : tuple of two floats or arrays
+        For the hard margin: the largest margin there is lies between them (with ``intercept_scaling``, the largest in
+        the space with that feature).
+    objective_, duality_gap_ : float or array
+        The value reached, and by how much it can be above the optimum at most, rounding errors included.
+    history_ : MarginHistory (a list of them for several classes)
+        Primal and dual value, gap and seconds as the run went on.
+    witness_ : array of shape (n,), or list
+        For the hard margin on inseparable classes: convex weights with ``sum witness_ * y * x = 0`` (and, with a free
+        bias, ``sum witness_ * y = 0``), which no plane can allow. Else None.
+    n_iter_ : int
+        Epochs of coordinate ascent together with the iterations of the methods that finish its work.
+    status_ : Status
+        How the run ended; ``str(status_)`` is a sentence.
+
+    Notes
+    -----
+    The attributes from ``dual_coef_`` to ``witness_`` belong to the dual solver. A sample weight
+    multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
+    double.
+
+    Ctrl-C ends the run within a second or so; the estimator is then fitted with the best answer so far and its true
+    gap, and KeyboardInterrupt is raised.
+
+    Examples
+    --------
+    >>> from separatrix import LinearSVM
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [3.0, 1.0]], ["no", "no", "yes", "yes"]
+    >>> model = LinearSVM(C=float("inf")).fit(X, y)
+    >>> abs(model.coef_.round(6)).tolist(), model.intercept_.round(6).tolist(), round(model.margin_, 6)
+    ([[1.0, 0.0]], [-1.0], 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        loss: str = "hinge",
+        tol: float = 1e-4,
+        solver: str = "dual",
+        fit_intercept: bool = True,
+        intercept_scaling: float | None = None,
+        max_iter: int = 1000,
+        stop: Stop | None = None,
+        step: str = "pegasos",
+        average: bool = False,
+        project: bool = True,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.tol = tol
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling  # type: ignore[assignment]
+        self.max_iter = max_iter
+        self.stop = stop
+        self.step = step
+        self.average = average
+        self.project = project
+        self.shuffle = shuffle
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @available_if(lambda self: _learns_online(self))  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> LinearSVM:
+        """Learn online: one epoch over these examples, from where the last call stopped. For ``solver="online"`` only.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The new examples.
+        y : sequence of n_samples labels
+            Their classes; a class may be seen here for the first time.
+        classes : sequence, optional
+            Classes to expect. Not needed.
+        sample_weight : sequence of n_samples floats, optional
+            How often each example counts.
+
+        Returns
+        -------
+        self
+            This estimator.
+        """
+        super().partial_fit(X, y, classes, sample_weight)
+        return self
+
+    # ------------------------------------------------------------------------------------------ checks
+
+    def _check_rule(self) -> None:
+        cost, tol = number("C", self.C), number("tol", self.tol)
+        if not cost > 0:
+            raise ValueError(f"C must be a positive number, or infinity for the hard margin; found {self.C!r}")
+        if not 0 <= tol < 1:
+            raise ValueError(f"tol must be at least 0 and below 1; found {self.tol!r}")
+        for name, value, known in (("loss", self.loss, LOSSES), ("solver", self.solver, SOLVERS)):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}; found {value!r}")
+        if self.intercept_scaling is not None and not 0 < number("intercept_scaling", self.intercept_scaling) < 1e150:
+            raise ValueError(
+                "intercept_scaling must be None, for a bias that costs nothing, or a positive number below 1e150; "
+                f"found {self.intercept_scaling!r}"
+            )
+        if math.isinf(cost) and self.loss != "hinge":
+            raise ValueError("C=inf allows no slack, so the loss has no meaning: leave loss at 'hinge'")
+        check_stop(self.stop)
+        if self.solver == "online":
+            self._rule()
+        elif self.stop is not None:
+            for part in self.stop.parts:
+                if not isinstance(part, TimeLimit | MaxEpochs):
+                    raise ValueError(
+                        f"solver='dual' stops when its gap is small enough (tol), and accepts TimeLimit and MaxEpochs "
+                        f"besides; found stop={part!r}"
+                    )
+
+    # ------------------------------------------------------------------------------------------ the online solver
+
+    init = "zeros"
+    _met: float  # the weight of all examples met so far
+
+    @property
+    def readout(self) -> str:  # type: ignore[override]
+        """Which weights of an online run become the model."""
+        return "averaged" if self.solver == "online" and self.average else "last"
+
+    def _rule(self) -> Any:
+        cost = float(self.C)
+        if math.isinf(cost):
+            raise ValueError("solver='online' needs slack: C must be finite; the hard margin is for solver='dual'")
+        if self.loss != "hinge":
+            raise ValueError(f"solver='online' steps down the hinge loss: loss must be 'hinge'; found {self.loss!r}")
+        if self.step not in STEPS:
+            raise ValueError(f"step must be one of {', '.join(STEPS)}; found {self.step!r}")
+        bias = "free" if self.intercept_scaling is None else "penalised"
+        met = getattr(self, "_met", 1.0)
+        if self.step == "lecture":
+            return OnlineHinge(gamma=cost, n=max(met, 1.0), bias=bias)
+        return Pegasos(lam=1.0 / (cost * met), project=self.project, bias=bias)
+
+    def _default_stop(self) -> Stop | None:
+        return NoProgress() if self.solver == "online" else None
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any, *, online: bool = False, expected: Any = None) -> Problem:
+        problem = super()._problem(X, y, sample_weight, online=online, expected=expected)
+        weight = float(problem.n if problem.weights is None else problem.weights.sum())
+        self._met = weight + (self._met if online and hasattr(self, "_states") else 0.0)
+        return problem
+
+    # ------------------------------------------------------------------------------------------ going on
+
+    def _bias(self) -> float | str | None:
+        if not self.fit_intercept or self.solver == "dual":
+            return None  # the dual solver has a bias of its own
+        return float(self.intercept_scaling or 1.0)
+
+    def _path_mark(self) -> tuple[Any, ...]:
+        if self.solver == "online":
+            return super()._path_mark()
+        return ("dual", float(self.C), self.loss, self.tol, self.fit_intercept, self.intercept_scaling)
+
+    def _watch_mark(self) -> tuple[Any, ...]:
+        return (self.solver, self.loss, float(self.C))
+
+    def _goes_on(self, problem: Problem) -> bool:
+        if self.solver == "online":
+            return super()._goes_on(problem) and not isinstance(self._states[0], MarginState)
+        if not super(LinearClassifier, self)._goes_on(problem):
+            return False
+        first: Any = self._states[0]
+        return isinstance(first, MarginState) and first.alpha is not None and len(first.alpha) == problem.n
+
+    def _check_continuation(self) -> None:
+        first: Any = self._states[0]
+        if isinstance(first, MarginState):
+            raise ValueError("what was learned so far came from solver='dual': start anew with fit")
+        super()._check_continuation()
+        if (self._bias_constant > 0) != bool(self.fit_intercept):
+            raise ValueError("fit_intercept has changed since learning began: set it back, or start anew with fit")
+
+    def _advice(self) -> str | None:
+        if self.solver == "online":
+            return None
+        if math.isinf(self.C):
+            return "A finite C allows slack."
+        return "Features of similar size (a scaler), a smaller C or a larger max_iter help."
+
+    # ------------------------------------------------------------------------------------------ the dual solver
+
+    def _start(self, problem: Problem, seed: int) -> list[Any]:
+        if self.solver == "online":
+            return super()._start(problem, seed)
+        return [MarginState(code) for code in positives(len(problem.classes))]
+
+    def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
+        for name in ONLINE if self.solver == "dual" else DUAL:
+            if hasattr(self, name):  # what the other solver left behind
+                delattr(self, name)
+        if self.solver == "online":
+            super()._run(problem, states, stop, seed)
+            return
+        costs = np.full(problem.n, float(self.C))
+        kept = None
+        if problem.weights is not None:
+            kept = np.flatnonzero(problem.weights > 0)
+            costs = costs[kept] * problem.weights[kept]
+            if len(kept) < problem.n:
+                problem.rows.check_finite()  # the rows that are left out too
+        rows = problem.rows if kept is None or len(kept) == problem.n else Rows(problem.rows.values[kept])
+        if not math.isinf(self.C) and not (costs.min() >= 1e-150 and costs.max() <= 1e150):
+            raise ValueError(
+                f"C times the weights must lie between 1e-150 and 1e150; found {costs.min():g} to {costs.max():g}"
+            )
+        squares = _core.square_norms(rows.matrix)
+        if not np.isfinite(squares).all():
+            problem.rows.check_finite()
+            worst = int(np.argmax(~np.isfinite(squares)))
+            row = worst if kept is None else kept[worst]
+            raise ValueError(f"row {row} of X is so long that its square overflows: scale the features first")
+        free = self.fit_intercept and self.intercept_scaling is None
+        bias = float(self.intercept_scaling or 0.0) if self.fit_intercept else 0.0
+        limit = time_limit(stop)
+        deadline = time.perf_counter() + limit.seconds if limit is not None else math.inf
+        epochs = min(part.epochs for part in stop.parts if isinstance(part, MaxEpochs))
+
+        def ask(state: MarginState, halted: Callable[[], bool]) -> None:
+            signs = np.where(problem.codes == state.positive, 1.0, -1.0)
+            question = Question(
+                rows, signs if kept is None else signs[kept], costs, self.loss == "squared_hinge", bias, free, squares
+            )
+            if state.run is not None and state.run.ended in ("gap", "inseparable"):
+                return  # it was done before the others were cut short
+            if state.run is None:
+                start = None
+                if state.alpha is not None:
+                    start = np.minimum(state.alpha if kept is None else state.alpha[kept], costs)
+                state.run = (HardRun if question.hard else Run)(question, float(self.tol), seed, start)
+            state.run.question = question
+            state.run.tell = self._teller(problem, state.positive) if self.verbose else None
+            state.run.go(epochs, halted)
+
+        with self._observed(states), interrupts() as pressed:
+
+            def halted() -> bool:
+                return pressed[0] or time.perf_counter() >= deadline
+
+            workers = min(threads(self.n_jobs), len(states))
+            if workers == 1:
+                for state in states:
+                    ask(state, halted)
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    list(pool.map(lambda state: ask(state, halted), states))
+            self._keep(problem, states, kept, interrupted=pressed[0], limit=limit)
+        self._run_seed, self._width = seed, problem.d
+        self._readout, self._bias_constant = self.readout, bias
+
+    def _keep(
+        self, problem: Problem, states: list[MarginState], kept: Any, *, interrupted: bool, limit: TimeLimit | None
+    ) -> None:
+        """Set the fitted attributes from what the runs have found."""
+        self._spread.add(problem.rows)
+        runs = [state.run for state in states if state.run is not None]
+        answers = [run.answer for run in runs]
+        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
+
+        def in_place(values: Floats) -> Floats:
+            if kept is None:
+                return values
+            whole = np.zeros(problem.n)
+            whole[kept] = values
+            return whole
+
+        alphas = np.stack([in_place(answer.alpha) for answer in answers])
+        alone = len(states) == 1
+
+        def one_or_all(values: list[Any]) -> Any:
+            return values[0] if alone else np.array(values)
+
+        self.coef_ = np.stack([answer.weights for answer in answers])
+        self.intercept_ = np.array([answer.bias for answer in answers])
+        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
+        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
+        self.dual_coef_ = (signs * alphas)[:, self.support_]
+        if kept is None:
+            self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
+        else:  # rows of weight 0 were not asked about, but have a slack too
+            scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
+            slack = np.maximum(1.0 - signs.T * scores, 0.0)
+            self.slack_ = slack[:, 0] if alone else slack
+        with np.errstate(divide="ignore"):
+            self.margin_ = one_or_all([float(1.0 / np.linalg.norm(answer.weights)) for answer in answers])
+        self.objective_ = one_or_all([answer.primal for answer in answers])
+        self.duality_gap_ = one_or_all([answer.proven_gap for answer in answers])
+        if math.isinf(self.C):
+            highs = [min(answer.widest, run.widest) for answer, run in zip(answers, runs, strict=True)]
+            self.margin_bracket_ = (one_or_all([answer.narrowest for answer in answers]), one_or_all(highs))
+        witnesses = [None if run.witness is None else in_place(run.witness) for run in runs]
+        self.witness_ = witnesses[0] if alone else witnesses
+        self.history_: Any = runs[0].history if alone else [run.history for run in runs]
+        self.n_iter_ = max(run.iterations for run in runs)
+        ends = [_Ended(_sentence(run, interrupted=interrupted, limit=limit), run.epochs) for run in runs]
+        self.status_ = joint_status(ends, problem.classes)
+        self._cut_short = any(run.ended == "halted" for run in runs)
+        for state, run, alpha in zip(states, runs, alphas, strict=True):
+            state.alpha = alpha
+            state.run = run.put_down() if self._cut_short and self.warm_start else None
+        self._states: list[Any] = states
+
+    def _teller(self, problem: Problem, positive: int) -> Callable[[Run], None]:
+        """Return what says once a second how far a run is."""
+        label = problem.classes[positive : positive + 1].tolist()[0]
+        last = time.perf_counter()
+
+        def tell(run: Run) -> None:
+            nonlocal last
+            if time.perf_counter() - last >= 1.0:
+                last = time.perf_counter()
+                gap = run.history.gap[-1] / run.history.primal[-1]
+                print(f"class {label!r}: epoch {run.epochs}, a gap of {gap:.1e} of the objective", file=sys.stderr)
+
+        return tell
+
+
+def _learns_online(estimator: LinearSVM) -> bool:
+    if estimator.solver != "online":
+        raise AttributeError("partial_fit needs solver='online': the dual solver must see all examples at once")
+    return True
+
+
+class _Ended(NamedTuple):
+    status: Status
+    n_epochs: int
+
+
+def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+    """Return how a run ended."""
+    answer = run.answer
+    epochs = times(run.epochs, "epoch")
+    if run.ended == "inseparable":
+        assert run.witness is not None
+        rows = times(int(np.count_nonzero(run.witness)), "row")
+        by = f" by a margin above {run.widest:.2g}" if run.widest > 0 else ""
+        text = f"no plane separates the classes{by}: {rows}, with the weights in witness_, combine to zero"
+        return Status(text, False, interrupted=interrupted)
+    gap = f"a gap of {answer.relative_gap:.1e} of the objective"
+    if run.hard and math.isinf(answer.primal):
+        gap = "no separating plane found" + (
+            f" and none with a margin above {answer.widest:.3g}" if answer.dual > 0 else ""
+        )
+    if run.ended == "gap":
+        by = f"after {epochs}" if run.epochs else "by the interior-point method"
+        hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
+        doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
+        return Status(f"{gap}, at most {run.tol:g}, {by}{doubt}", True, interrupted=interrupted)
+    if interrupted:
+        return Status(f"interrupted in epoch {run.epochs + 1}, with {gap}", False, interrupted=True)
+    if run.ended == "halted" and limit is not None:
+        return Status(f"stopped by the time limit of {limit.seconds:g} s in epoch {run.epochs + 1}, with {gap}", False)
+    return Status(f"stopped after {epochs} with {gap}; {run.tol:g} was asked for", False)

@@ -1,0 +1,139 @@
+"""The hard margin: no slack at all, so the answer exists only if some plane separates the classes.
+
+The largest margin lies between two numbers that any run gives: the least margin of any plane found, and the length of
+``sum lambda y x`` for any convex weights lambda (with a free bias: half the distance between the points that lambda
+makes of the two classes). The run ends when they meet. If no plane is found soon, a linear program decides whether
+there is one; if there is none, its dual gives convex weights whose combination is zero, and those are the witness.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from separatrix import _core
+from separatrix.rows import Floats, is_sparse
+from separatrix.svm.ascent import Ascent
+from separatrix.svm.question import Question
+from separatrix.svm.solve import Run
+
+_PATIENCE = 16  # epochs of ascent before the linear program is asked
+_LARGEST_PROGRAM = 5_000_000  # stored numbers
+_NOTHING = 1e-9  # a margin that is less than this part of the size of the data is none
+
+
+class HardRun(Run):
+    """One run without slack."""
+
+    @property
+    def hard(self) -> bool:
+        """Whether no slack is allowed."""
+        return True
+
+    def _at_once(self) -> bool:
+        return False  # first a plane must be found
+
+    def _is_time(self) -> bool:
+        return self.epochs & (self.epochs - 1) == 0 or self.epochs % 32 == 0
+
+    def _look(self, ascent: Ascent, halted: Callable[[], bool]) -> bool:
+        """Measure; finish once some plane separates; ask the linear program if none does for long."""
+        question = self._question()
+        near = self.judge(ascent.alpha, self._candidate(ascent), "ascent")
+        assert self.best is not None
+        separated = self.best.primal < math.inf
+        if not separated and self.epochs >= _PATIENCE and not self.checked and question.stored() <= _LARGEST_PROGRAM:
+            self.checked = True
+            self._decide(ascent)
+            separated = self.best.primal < math.inf
+        if separated and self.small and not self.polished:
+            self.polished = True  # so few rows that the exact answer costs nothing
+            near = self._finish(np.arange(question.n), ascent.alpha, self.best.weights, self.best.bias, halted)
+        if near:
+            self.ended = "gap"
+        elif separated and not self.ended and self.epochs >= 4:
+            chosen = ascent.moving()
+            if len(chosen) and self.price(len(chosen)) < 2.0 * ascent.touched - self.patience:
+                self.patience = 2.0 * ascent.touched
+                if self._finish_rounds(ascent, chosen, halted):
+                    self.ended = "gap"
+        return bool(self.ended)
+
+    def _candidate(self, ascent: Ascent) -> tuple[Floats, float]:
+        return ascent.weights, ascent.bias
+
+    def _decide(self, ascent: Ascent) -> None:
+        """Ask the linear program whether a plane separates; go on from that plane, or keep the witness."""
+        plane, witness = separating_plane(self._question())
+        if plane is not None and self.judge(ascent.alpha, plane, "program"):
+            self.ended = "gap"
+        if self.best is not None and math.isinf(self.best.primal) and witness is not None:
+            widest, size = widest_margin(self._question(), witness)
+            if widest <= _NOTHING * size:
+                self.ended, self.witness, self.widest = "inseparable", witness, widest
+
+
+def separating_plane(question: Question) -> tuple[tuple[Floats, float] | None, Floats | None]:
+    """Return a plane with the largest least margin for ``max |w_j| <= 1``, and convex weights that combine to least.
+
+    The program is ``max t`` over ``y (w.x + b) >= t``, ``-1 <= w <= 1``; its dual weights are convex and sum up to
+    zero when t is zero. Features are first moved to their mean (dense rows and a bias only) and brought to the same
+    size: the program's tolerances are meant for numbers near 1.
+    """
+    from scipy.optimize import linprog
+
+    values = question.rows.values
+    n, d = question.rows.shape
+    biased = question.free or question.bias > 0
+    signs = question.signs[:, None]
+    middle = np.zeros(d)
+    if is_sparse(values):
+        size = np.ravel(abs(values).max(axis=0).toarray()).astype(np.float64)
+        table = sparse.csr_array(values).astype(np.float64)
+    else:
+        middle = values.mean(axis=0, dtype=np.float64) if biased else middle
+        moved = values - middle
+        size = np.abs(moved).max(axis=0)
+        table = sparse.csr_array(moved)
+    size[size == 0] = 1.0
+    table = table.multiply(signs).multiply(1.0 / size[None, :]).tocsr()
+    bias = sparse.csr_array(-signs if biased else np.zeros((n, 1)))
+    table = sparse.hstack([-table, bias, sparse.csr_array(np.ones((n, 1)))]).tocsr()
+    goal = np.zeros(d + 2)
+    goal[-1] = -1.0
+    bounds = [(-1.0, 1.0)] * d + [(None, None), (None, 1.0)]
+    found = linprog(goal, A_ub=table, b_ub=np.zeros(n), bounds=bounds, method="highs")
+    if found.x is None:
+        return None, None
+    weights = np.asarray(found.x[:d] / size, dtype=np.float64)
+    plane = (weights, float(found.x[d]) - _core.dot(weights, middle) if biased else 0.0)
+    witness = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
+    total = _core.dot(witness, np.ones(n))
+    return plane, witness / total if total > 0 else None
+
+
+def widest_margin(question: Question, witness: Floats) -> tuple[float, float]:
+    """Return what these convex weights prove: no plane has a margin above the first number; and the size of the data.
+
+    For a plane of length 1, ``margin <= sum lambda y (w.x + b) <= |sum lambda y x|`` when ``sum lambda y = 0`` or
+    there is no bias. The rows are seen from one of those that count, which a free bias allows, so that far-off data
+    keep their digits; what the sum of lambda y lacks to 0 is charged for the distance from there.
+    """
+    chosen = np.flatnonzero(witness)
+    values = question.rows.values[chosen]
+    rows = np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
+    signed = (question.signs * witness)[chosen]
+    if question.free:
+        rows = rows - rows[0]
+    lengths = np.sqrt((rows * rows).sum(axis=1))
+    size = float(lengths.max())
+    combined = np.array([math.fsum(column) for column in (rows * signed[:, None]).T])
+    square = float((combined * combined).sum())
+    if question.bias:
+        square += (question.bias * math.fsum(signed)) ** 2
+        size += question.bias
+    widest = math.sqrt(square) + (abs(math.fsum(signed)) * size if question.free else 0.0)
+    return widest + 4.0 * float(np.finfo(np.float64).eps) * math.fsum(np.abs(signed) * lengths), size

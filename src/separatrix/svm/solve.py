@@ -1,0 +1,343 @@
+"""Which method works on a question when: coordinate ascent first, then what finishes what it has begun.
+
+Coordinate ascent is fast at the start and slow at the end. Its pace says how much work is still ahead; as soon as
+that is more than finishing would cost, the rest is left to the interior-point method, on the points that still move,
+or, where that would be too large, to Newton steps on the free points. Small questions go to the interior-point method
+at once. Work is counted in numbers read, never in seconds, so that every machine decides alike. Whatever found the
+answer, the run ends when its gap, computed anew from the data, is small enough.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix import _core
+from separatrix.rows import Floats
+from separatrix.svm import interior
+from separatrix.svm.ascent import Ascent
+from separatrix.svm.question import Answer, HaltedError, Question, measure
+from separatrix.svm.subspace import exact_step, newton_step
+
+_ITERATIONS = 25  # of the interior-point method, typically
+_FLOPS_PER_TOUCH = 40.0  # its operations in the time in which ascent reads one number
+_AT_ONCE = 2e7  # operations that are too few to think about
+_MOST_EQUATIONS = 3000
+_NEWTON_PASSES = 40
+_REMEMBERED = ("best", "due", "bound", "patience", "seen", "finishing", "checked", "polished", "judged")
+
+
+@dataclass
+class MarginHistory:
+    """Primal value, dual value, gap and seconds, epoch by epoch.
+
+    Where ``exact`` is True they were computed anew from all rows; elsewhere they are estimates, from the losses as each
+    row was last met, which cost next to nothing. ``method`` says who did the work: ascent, newton or interior.
+    """
+
+    primal: list[float] = field(default_factory=list)
+    dual: list[float] = field(default_factory=list)
+    gap: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    exact: list[bool] = field(default_factory=list)
+    method: list[str] = field(default_factory=list)
+
+    def add(self, primal: float, dual: float, seconds: float, *, exact: bool, method: str) -> None:
+        """Keep one more look."""
+        self.primal.append(primal)
+        self.dual.append(dual)
+        self.gap.append(max(primal - dual, 0.0))
+        self.seconds.append(seconds)
+        self.exact.append(exact)
+        self.method.append(method)
+
+    def forget(self, length: int) -> None:
+        """Keep the first looks only."""
+        for name in ("primal", "dual", "gap", "seconds", "exact", "method"):
+            del getattr(self, name)[length:]
+
+    def __len__(self) -> int:
+        return len(self.primal)
+
+
+@dataclass(eq=False)
+class Run:
+    """One run on one question; cut short, it goes on with ``go`` as if nothing had happened.
+
+    ``ended`` is "gap" (small enough), "epochs", "halted", "inseparable" or, before the end, "". ``witness`` holds the
+    convex weights that prove that no plane separates.
+    """
+
+    question: Question | None
+    tol: float
+    seed: int = 0
+    start: Floats | None = None
+    epochs: int = 0
+    finishing: int = 0  # iterations of the methods that finish
+    ended: str = ""
+    best: Answer | None = None
+    shown: Answer | None = None  # of a run cut short
+    witness: Floats | None = None
+    widest: float = math.inf  # the margin that the witness leaves
+    history: MarginHistory = field(default_factory=MarginHistory)
+    ascent: Ascent | None = None
+    # What the loop remembers between two looks at the gap.
+    due: float = 0.0
+    judged: int = 0  # the epoch of the last exact look
+    bound: int = 0
+    patience: float = 0.0
+    seen: list[tuple[float, float]] = field(default_factory=list)
+    checked: bool = False  # the hard margin: whether a plane separates at all
+    polished: bool = False
+    looking: bool = False  # cut short between an epoch and what follows it
+    iterations_before: int = 0  # of earlier calls of ``go``
+    tell: Callable[[Run], None] | None = None
+    _began: float = 0.0
+
+    def go(self, max_iter: int, halted: Callable[[], bool]) -> Answer:
+        """Run until the gap is small enough, ``max_iter`` epochs are over, or ``halted`` says so."""
+        self._begin()
+        if not self._at_once():
+            self._ascend(max_iter, halted)
+        return self.answer
+
+    def _at_once(self) -> bool:
+        """Answer a small question by the interior-point method alone, if that will do."""
+        question = self._question()
+        if self.ascent is None and self.start is None and self.small:
+            start = np.zeros(question.rows.shape[1])
+            if self._finish(np.arange(question.n), np.zeros(question.n), start, 0.0, lambda: False):
+                self.ended = "gap"
+        return bool(self.ended)
+
+    @property
+    def answer(self) -> Answer:
+        """The best answer so far."""
+        found = self.shown if self.ended == "halted" else self.best
+        assert found is not None
+        return found
+
+    @property
+    def small(self) -> bool:
+        """Whether the interior-point method can have all rows at once, and go as far as rounding allows."""
+        return self.price(self._question().n) <= _AT_ONCE
+
+    @property
+    def iterations(self) -> int:
+        """Epochs and iterations of the finishing methods in the last call of ``go``."""
+        return self.epochs + self.finishing - self.iterations_before
+
+    @property
+    def hard(self) -> bool:
+        """Whether no slack is allowed."""
+        return False
+
+    def put_down(self) -> Run:
+        """Let go of the data, so that a model which keeps this run for later does not keep them too."""
+        self.question = self.tell = None
+        if self.ascent is not None:
+            self.ascent.put_down()
+        return self
+
+    def _begin(self) -> None:
+        self._began = time.perf_counter() - (self.history.seconds[-1] if len(self.history) else 0.0)
+        self.ended, self.iterations_before, self.shown = "", self.epochs + self.finishing, None
+        if self.ascent is not None:
+            self.ascent.question = self._question()
+
+    def _note(self, primal: float, dual: float, method: str, *, exact: bool) -> None:
+        self.history.add(primal, dual, time.perf_counter() - self._began, exact=exact, method=method)
+        if self.tell is not None:
+            self.tell(self)
+
+    def _question(self) -> Question:
+        assert self.question is not None
+        return self.question
+
+    def judge(self, alpha: Floats, candidate: tuple[Floats, float] | None, method: str) -> bool:
+        """Measure an answer, keep it if it is the best so far, and return whether that is good enough."""
+        return self._keep(measure(self._question(), alpha, candidate), method)
+
+    def _keep(self, answer: Answer, method: str) -> bool:
+        self._note(answer.primal, answer.dual, method, exact=True)
+        self.best = self._better(answer)
+        return self.best.relative_gap <= self.tol
+
+    def _ascend(self, max_iter: int, halted: Callable[[], bool]) -> None:
+        """Alternate coordinate ascent with what finishes it."""
+        question = self._question()
+        if self.ascent is None:
+            start = self.start if self.best is None else self.best.alpha
+            self.ascent = Ascent(question, start, self.seed)
+            self.due = 1.2 * self.tol  # the estimate may be too high as well as too low
+        ascent = self.ascent
+        patient = halted
+        if self.looking:  # a run that was cut short while it looked gets through with it, however short the time is
+
+            def patient() -> bool:
+                return False
+
+        while self.epochs < max_iter and not halted():
+            if not self.looking:
+                if not ascent.epoch(halted):
+                    break  # in the middle: the next run goes on there
+                self.epochs += 1
+            self.looking = self._is_time()
+            if self.looking:
+                before = {name: getattr(self, name) for name in _REMEMBERED}
+                length = len(self.history)
+                try:
+                    if self._look(ascent, patient):
+                        return
+                except HaltedError:  # the next run looks again
+                    self.shown = self.best
+                    vars(self).update(before)
+                    self.history.forget(length)
+                    break
+                self.looking, patient = False, halted
+        self._conclude(ascent, cut=halted())
+
+    def _is_time(self) -> bool:
+        """Whether to look after this epoch: an estimate costs as much as visiting a tenth of the points."""
+        return self.epochs <= 8 or self.epochs % 3 == 0
+
+    def _conclude(self, ascent: Ascent, *, cut: bool) -> None:
+        """Measure what there is. A run that was cut short keeps that to itself: it goes on as if it had not been."""
+        if cut:
+            answer = self._better(measure(self._question(), ascent.alpha, self._candidate(ascent)))
+            self.shown = answer if self.shown is None else _better(answer, self.shown)
+            self.ended = "halted"
+        elif self.judge(ascent.alpha, self._candidate(ascent), "ascent"):
+            self.ended = "gap"
+        else:
+            self.ended = "epochs"
+
+    def _better(self, answer: Answer) -> Answer:
+        return answer if self.best is None else _better(answer, self.best)
+
+    def _look(self, ascent: Ascent, halted: Callable[[], bool]) -> bool:
+        """See how far ascent is, finish what can be finished; return whether the run has ended."""
+        question = self._question()
+        now = ascent.estimate()
+        relative = max((now.primal - now.dual) / max(now.primal, 1e-300), 0.0)
+        self._note(now.primal, now.dual, "ascent", exact=False)
+        if relative <= self.due or (relative <= self.tol and self.epochs > 1.5 * self.judged):
+            self.judged = self.epochs
+            answer = measure(question, ascent.alpha, self._candidate(ascent))
+            if self._keep(answer, "ascent"):
+                self.ended = "gap"
+                return True
+            # The estimate was too good by some factor: look again when it has fallen by that, and wake those who slept.
+            self.due = relative * min(max(0.8 * self.tol / answer.relative_gap, 0.1), 0.8)
+            ascent.wake(_wrong(question, answer))
+        settled = abs(now.at_bound - self.bound) <= 0.03 * (question.n - now.at_bound)
+        self.bound = now.at_bound
+        self.seen = [*self.seen[-4:], (float(ascent.touched), math.log(max(relative, 1e-16)))]
+        if self.epochs < 4:
+            return False
+        ahead = _remaining(self.seen, math.log(max(self.tol, 1e-16)))
+        chosen = ascent.moving()
+        price = self.price(len(chosen))
+        if len(chosen) and price < 0.7 * ahead and price < 2.0 * ascent.touched - self.patience:
+            self.patience, self.seen = 2.0 * ascent.touched + price, []
+            if self._finish_rounds(ascent, chosen, halted):
+                self.ended = "gap"
+        elif settled and _NEWTON_PASSES * (question.n - self.bound) * _per_row(question) < 0.5 * ahead:
+            self.seen = []
+            found = newton_step(question, ascent.alpha, ascent.weights.copy(), ascent.bias, halted)
+            if found is not None:
+                alpha, weights, passes = found
+                ascent.step_to(alpha, weights)
+                ascent.touched += passes
+                self.finishing += 1
+                if self.judge(alpha, self._candidate(ascent), "newton"):
+                    self.ended = "gap"
+        return bool(self.ended)
+
+    def _candidate(self, ascent: Ascent) -> tuple[Floats, float] | None:
+        """Return the weights that ascent has, where they are not simply those of its alpha."""
+        return (ascent.weights, ascent.bias) if self._question().free else None
+
+    def price(self, rows: int) -> float:
+        """Return what finishing on so many rows costs, in numbers that ascent could read instead."""
+        question = self._question()
+        per_row, d = _per_row(question), question.rows.shape[1] + 1
+        if min(rows, d) > _MOST_EQUATIONS:
+            return math.inf
+        work = rows * per_row * per_row / 2 + d**3 / 3 if d <= rows else rows**3 / 3 + rows * per_row * 4
+        return _ITERATIONS * (work / _FLOPS_PER_TOUCH + 2 * rows * per_row)
+
+    def _finish_rounds(self, ascent: Ascent, chosen: NDArray[np.intp], halted: Callable[[], bool]) -> bool:
+        """Solve on the points that move; let those join that turn out to be on the wrong side, until none is."""
+        question = self._question()
+        alpha, weights, bias = ascent.alpha, ascent.weights.copy(), ascent.bias
+        while True:
+            if self._finish(chosen, alpha, weights, bias, halted):
+                return True
+            assert self.best is not None
+            joined = np.union1d(chosen, _wrong(question, self.best))
+            if len(joined) == len(chosen) or self.price(len(joined)) > 4.0 * ascent.touched:
+                break
+            chosen, alpha, weights, bias = joined, self.best.alpha, self.best.weights, self.best.bias
+        if self.best is not None:
+            ascent.jump(self.best.alpha, self.best.bias)
+        return False
+
+    def _finish(
+        self, chosen: NDArray[np.intp], alpha: Floats, weights: Floats, bias: float, halted: Callable[[], bool]
+    ) -> bool:
+        """Follow the central path of these rows, the others held where they are; return whether that was enough."""
+        question = self._question()
+        whole = len(chosen) == question.n
+        part = question if whole else question.part(chosen)
+        held = alpha.copy()
+        held[chosen] = 0.0
+        fixed = np.zeros(len(weights)) if whole else _core.combine(question.rows.matrix, question.signs * held)
+        balance = 0.0 if whole else _core.dot(question.signs, held)
+        if self.best is not None:
+            scale, gap = self.best.primal, self.best.gap
+        else:
+            scale = gap = 0.5 * _core.dot(question.costs, np.ones(question.n))
+        path = interior.follow(
+            part, weights, bias, max(gap, 1e-6 * scale) / (2 * part.n), fixed_weights=fixed, fixed_balance=balance,
+            scale=scale, precision=1e-13 if self.small else 0.02 * self.tol, halted=halted,
+        )  # fmt: skip
+        held[chosen] = path.alpha
+        self.finishing += path.iterations
+        enough = self.judge(held, (path.weights, path.bias), "interior")
+        exact = exact_step(question, held) if self.small or not enough else None
+        return enough if exact is None else self.judge(exact, None, "interior")
+
+
+def _better(one: Answer, other: Answer) -> Answer:
+    """Return the answer with the smaller gap; where both have found no plane, that with the higher dual value."""
+    if math.isinf(one.primal) and math.isinf(other.primal):
+        return one if one.dual > other.dual else other
+    return one if one.relative_gap < other.relative_gap else other
+
+
+def _per_row(question: Question) -> float:
+    return question.stored() / question.n + 1
+
+
+def _wrong(question: Question, answer: Answer) -> NDArray[np.intp]:
+    """Return the rows at a bound at which they should not be."""
+    wrong = (answer.alpha <= 0) & (answer.slack > 0)
+    if not question.squared:
+        wrong |= (answer.alpha >= question.costs) & (answer.slack <= 0)
+    return np.flatnonzero(wrong)
+
+
+def _remaining(seen: list[tuple[float, float]], goal: float) -> float:
+    """Return how much more work it takes to the goal at the pace of the last looks (work, logarithm of the gap)."""
+    if len(seen) < 3:
+        return 0.0
+    (first, high), (last, low) = seen[0], seen[-1]
+    if low <= goal:
+        return 0.0
+    return (low - goal) * (last - first) / (high - low) if high > low else math.inf
