@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 
 import separatrix as sx
 from separatrix import plots
+from separatrix.plots import canvas
 from separatrix.stops import MaxEpochs
 
 
@@ -114,8 +115,8 @@ def test_a_linear_model_behind_scalers_is_drawn_as_linear_and_a_voted_one_is_not
 
 
 def test_ten_classes_can_be_told_apart():
-    looks = {(plots._MARKERS[k % len(plots._MARKERS)], plots._colours(10)[k]) for k in range(10)}
-    assert len(looks) == len(set(plots._colours(10))) == 10
+    looks = {(canvas.MARKERS[k % len(canvas.MARKERS)], canvas.colours_of(10)[k]) for k in range(10)}
+    assert len(looks) == len(set(canvas.colours_of(10))) == 10
 
 
 def test_wrong_things_get_one_clear_sentence():

@@ -1,0 +1,32 @@
+"""Pictures, as pure functions: each takes what it shows and an Axes (a new one by default) and returns the Axes.
+
+Needs matplotlib, which the ``plot`` extra installs. Nothing here trains, prints or writes files. One file for each
+thing that is drawn; canvas.py holds what they share.
+"""
+
+from __future__ import annotations
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError as problem:  # pragma: no cover
+    raise ImportError("separatrix.plots needs matplotlib: install separatrix with its 'plot' extra") from problem
+
+from separatrix.plots.balls import ball
+from separatrix.plots.boundaries import decision_boundary
+from separatrix.plots.curves import loss_curve
+from separatrix.plots.descents import compare_steps, loss_surface, path
+from separatrix.plots.duality import gap
+from separatrix.plots.loss_shapes import losses
+from separatrix.plots.margins import margin
+
+__all__ = [
+    "ball",
+    "compare_steps",
+    "decision_boundary",
+    "gap",
+    "loss_curve",
+    "loss_surface",
+    "losses",
+    "margin",
+    "path",
+]
