@@ -14,7 +14,7 @@ namespace SX_BUILD {
 #include "rows.hpp"
 
 constexpr double kLongestLeave = 31.0;  // epochs
-constexpr double kCaution = 1.0;        // a point's slack is taken to move no faster than this times the typical pace
+constexpr double kCaution = 0.6;        // a point's slack is taken to move no faster than this times the typical pace
 constexpr std::int64_t kRowsAhead = 4, kPointsAhead = 12;
 
 // Dual coordinate ascent (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008, algorithm 1): at each example the dual is

@@ -226,7 +226,8 @@ class Run:
         now = ascent.estimate()
         relative = max((now.primal - now.dual) / max(now.primal, 1e-300), 0.0)
         self._note(now.primal, now.dual, "ascent", exact=False)
-        if relative <= self.due or (relative <= self.tol and self.epochs > 1.5 * self.judged):
+        again = self.epochs >= 1.2 * self.judged + 3
+        if again and (relative <= self.due or (relative <= self.tol and self.epochs > 1.5 * self.judged)):
             self.judged = self.epochs
             answer = measure(question, ascent.alpha, self._candidate(ascent))
             if self._keep(answer, "ascent"):
