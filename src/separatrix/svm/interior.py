@@ -68,6 +68,7 @@ class _Step(NamedTuple):
     b: float
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # what is not finite ends the path
 def follow(
     question: Question,
     weights: Floats,

@@ -29,7 +29,7 @@ _FLOPS_PER_TOUCH = 40.0  # its operations in the time in which ascent reads one 
 _AT_ONCE = 2e7  # operations that are too few to think about
 _MOST_EQUATIONS = 3000
 _NEWTON_PASSES = 40
-_REMEMBERED = ("best", "due", "bound", "patience", "seen", "finishing", "checked", "polished", "judged")
+_REMEMBERED = ("best", "due", "bound", "patience", "newton_from", "seen", "finishing", "checked", "polished", "judged")
 
 
 @dataclass
@@ -91,6 +91,7 @@ class Run:
     judged: int = 0  # the epoch of the last exact look
     bound: int = 0
     patience: float = 0.0
+    newton_from: float = 0.0  # numbers read before Newton's method is tried (again)
     seen: list[tuple[float, float]] = field(default_factory=list)
     checked: bool = False  # the hard margin: whether a plane separates at all
     polished: bool = False
@@ -248,8 +249,12 @@ class Run:
             self.patience, self.seen = 2.0 * ascent.touched + price, []
             if self._finish_rounds(ascent, chosen, halted):
                 self.ended = "gap"
-        elif settled and _NEWTON_PASSES * (question.n - self.bound) * _per_row(question) < 0.5 * ahead:
-            self.seen = []
+        elif (
+            settled
+            and ascent.touched >= self.newton_from
+            and _NEWTON_PASSES * (question.n - self.bound) * _per_row(question) < 0.5 * ahead
+        ):
+            self.seen, self.newton_from = [], 2.0 * ascent.touched
             found = newton_step(question, ascent.alpha, ascent.weights.copy(), ascent.bias, halted)
             if found is not None:
                 alpha, weights, passes = found

@@ -111,6 +111,7 @@ def _size(residual: Floats, scale: Floats, signs: Floats, *, balanced: bool) -> 
     return max(_core.dot(residual, _prepared(residual, scale, signs, balanced=balanced)), 0.0)
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # what is not finite is no step
 def exact_step(question: Question, alpha: Floats) -> Floats | None:
     """Return alpha with its free points put exactly on their margins, by elimination; None where that cannot be done.
 
