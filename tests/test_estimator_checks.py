@@ -33,6 +33,7 @@ MODELS = [
     sx.KernelPerceptron(readout="pocket", max_iter=20, kernel="linear", bias=2.0),
     sx.KernelSVM(),
     sx.KernelSVM(kernel="linear", C=0.1),
+    sx.KernelSVM(kernel="precomputed"),
     sx.KernelSVM(kernel="poly", degree=2, coef0=1.0, tol=1e-6),
 ]
 

@@ -62,11 +62,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not (isinstance(y, np.ndarray) and y.ndim == 1):
             y = column_or_1d(y, warn=True)
         problem = Problem(rows, y, sample_weight=sample_weight, bias=None)
-        if kernel.name == "precomputed":
-            check_precomputed(rows)
-            if not np.array_equal(rows.values, rows.values.T):  # what little it lacks must not be taken for a gap
-                problem.rows = rows = Rows(0.5 * (rows.values + rows.values.T))
-        kernel = kernel.for_rows(rows, problem.weights)
+        original = problem.weights  # of the examples alone
         if self.class_weight is not None:
             by_class = compute_class_weight(self.class_weight, classes=problem.classes, y=y)
             weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
@@ -76,7 +72,11 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(present) < 2:
             name, found = type(self).__name__, present.tolist()[0]
             raise ValueError(f"{name} needs examples of at least two classes; found one class: {found!r}")
-        return problem, kernel
+        if kernel.name == "precomputed":
+            check_precomputed(rows)
+            if not np.array_equal(rows.values, rows.values.T):  # what little it lacks must not be taken for a gap
+                problem.rows = rows = Rows(0.5 * (rows.values + rows.values.T))
+        return problem, kernel.for_rows(rows, original)
 
     def _keep_support(self, problem: Problem, kernel: Kernel, index: NDArray[np.intp]) -> None:
         """Keep the examples that predictions need; of a precomputed kernel, which are columns, only their places."""
@@ -87,6 +87,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked_new(self, X: Any) -> Rows:
         rows = Rows(X)
+        rows.check_finite()
         if self._kernel.name == "precomputed" and is_sparse(rows.values):
             raise ValueError("a precomputed kernel must be a dense table; found a sparse matrix: use X.toarray()")
         if self._kernel.name == "precomputed" and rows.shape[1] != self.n_features_in_:
@@ -96,7 +97,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "input"
             )
         validate_data(self, X, reset=False, skip_check_array=True)
-        rows.check_finite()
         return rows
 
     def _activations(self, rows: Rows, coef: Floats, n_jobs: int = 1) -> Floats:
