@@ -12,8 +12,10 @@ from separatrix.rows import Floats
 
 
 class KernelBallot:
-    """After update j the activation of x has grown by ``s_j (K(x_j, x) + K^2)``, so all voters' answers follow from x's
-    kernel values; each voter counts with the time until the next mistake.
+    """The voters, each of which counts with the time until the next mistake.
+
+    After update j the activation of x has grown by ``s_j (K(x_j, x) + K^2)``, so all their answers follow from x's
+    kernel values.
 
     Parameters
     ----------
@@ -23,7 +25,7 @@ class KernelBallot:
         The weight of the examples presented.
     bias : float
         The constant K that stands for the bias.
-    """  # noqa: D205
+    """
 
     def __init__(self, votes: Sequence[tuple[Any, Any, Any]], age: float, bias: float) -> None:
         empty = (np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))

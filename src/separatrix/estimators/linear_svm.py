@@ -187,28 +187,8 @@ class LinearSVM(LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @available_if(lambda self: _learns_online(self))  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> LinearSVM:
-        """Learn online: one epoch over these examples, from where the last call stopped. For ``solver="online"`` only.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            The new examples.
-        y : sequence of n_samples labels
-            Their classes; a class may be seen here for the first time.
-        classes : sequence, optional
-            Classes to expect. Not needed.
-        sample_weight : sequence of n_samples floats, optional
-            How often each example counts.
-
-        Returns
-        -------
-        self
-            This estimator.
-        """
-        super().partial_fit(X, y, classes, sample_weight)
-        return self
+    # The dual solver must see all examples at once.
+    partial_fit = available_if(lambda self: _learns_online(self))(LinearClassifier.partial_fit)
 
     # ------------------------------------------------------------------------------------------ checks
 
