@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix import _core
 from separatrix.engines import BOUNDARIES, ENGINES, ties
 from separatrix.engines.base import Engine, WeightOverflowError
 from separatrix.order import Order, Orders, Plan
@@ -469,9 +470,14 @@ def tell(observers: Sequence[Any], event: str, **what: Any) -> bool:
 def _norm(states: Sequence[State]) -> float:
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return math.sqrt(sum(float(np.dot(state.weights, state.weights)) for state in states))
+            return math.sqrt(sum(_square(state.weights) for state in states))
     except OverflowError:  # exact numbers have no largest
         return math.inf
+
+
+def _square(weights: Any) -> float:
+    """Return ``|w|^2``; not by NumPy, whose threads cost more than they help where the cores are busy."""
+    return float(np.dot(weights, weights)) if weights.dtype == object else _core.dot(weights, weights)
 
 
 def _together(now: Epoch, questions: Sequence[_Question]) -> Epoch:
