@@ -436,4 +436,5 @@ NB_MODULE(_core, module) {
 
     bind_margin(module);
     bind_dual(module);
+    bind_exact(module);
 }

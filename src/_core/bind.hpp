@@ -67,5 +67,6 @@ const Kernels& kernels();  // of the build in use
 
 void bind_dual(nb::module_& module);
 void bind_margin(nb::module_& module);
+void bind_exact(nb::module_& module);
 
 }  // namespace sx

@@ -125,6 +125,7 @@ constexpr std::int64_t all_good = -1;
 
 struct DualKernels;    // dual.hpp
 struct MarginKernels;  // margin.hpp
+struct ExactKernels;   // exact.hpp
 
 struct Kernels {
     const char* name;
@@ -139,6 +140,7 @@ struct Kernels {
     std::int64_t (*first_bad_row)(const Matrix&, std::int64_t begin, std::int64_t end);
     const DualKernels* dual;
     const MarginKernels* margin;
+    const ExactKernels* exact;
 };
 
 }  // namespace sx

@@ -113,9 +113,10 @@ std::int64_t first_bad_row(const Matrix& m, std::int64_t begin, std::int64_t end
 #define SX_NAME(name) SX_TEXT(name)
 extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
+extern const ExactKernels exact_kernels;
 extern const Kernels kernels;
 const Kernels kernels = {SX_NAME(SX_BUILD), visit, fold, tally, decide, square_norms, survey, first_bad_row,
-                         &dual_kernels, &margin_kernels};
+                         &dual_kernels, &margin_kernels, &exact_kernels};
 
 }  // namespace SX_BUILD
 }  // namespace sx
