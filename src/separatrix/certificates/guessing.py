@@ -1,0 +1,60 @@
+"""A linear program in floating point that guesses the answer to Gordan's question, for the exact search to check.
+
+The program is ``max t`` over ``z_i . W >= t``, ``-1 <= W <= 1``; its dual weights are convex and combine the rows to
+zero when t is 0. Columns and rows are brought to the same size first. With many rows, it is asked about some of them,
+and then about those too that its last plane had on the wrong side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from separatrix.certificates.exact_rows import Exponents, Places, Space
+from separatrix.certificates.integers import primitive
+from separatrix.rows import Floats
+
+_AT_FIRST = 2000  # rows
+_MORE = 1000
+_ROUNDS = 40
+_NOTHING = 1e-9  # margins and weights below this are taken for 0
+_UNIT = 53  # bits of a guessed coordinate
+
+
+def guess(space: Space, halted: Callable[[], bool]) -> tuple[tuple[int, ...] | None, Places]:
+    """Return a plane that floating point believes to be strict, or None and the rows that it gives weights."""
+    pool = np.unique(np.linspace(0, space.n - 1, min(space.n, _AT_FIRST)).astype(np.intp))
+    for _ in range(_ROUNDS):
+        plane, weights = _program(*space.floats(pool))
+        if plane is None or halted():
+            return None, pool[weights > _NOTHING]
+        values, errors = space.estimates(plane)
+        values[pool] = np.inf
+        wrong = np.flatnonzero(values <= errors)
+        if not len(wrong):
+            return plane, pool[:0]
+        farthest = wrong[np.argsort(values[wrong])[:_MORE]]
+        pool = np.union1d(pool, farthest)
+    return None, pool[:0]
+
+
+def _program(table: Floats, exponents: Exponents) -> tuple[tuple[int, ...] | None, Floats]:
+    """Return a plane if the margin is more than nothing, else None; and the weights."""
+    from scipy.optimize import linprog
+
+    n, d = table.shape
+    largest = np.abs(table).max(axis=1, keepdims=True)
+    table = table / np.where(largest > 0.0, largest, 1.0)
+    goal = np.zeros(d + 1)
+    goal[-1] = -1.0
+    bounds = [(-1.0, 1.0)] * d + [(None, 1.0)]
+    found: Any = linprog(goal, A_ub=np.hstack([-table, np.ones((n, 1))]), b_ub=np.zeros(n), bounds=bounds)
+    if found.x is None:
+        return None, np.zeros(n)
+    if found.x[-1] <= _NOTHING:
+        return None, -np.asarray(found.ineqlin.marginals, dtype=np.float64)
+    units = np.rint(np.ldexp(found.x[:-1], _UNIT)).astype(np.int64).tolist()
+    shifts = (exponents.max() - exponents).tolist()
+    return primitive([unit << shift for unit, shift in zip(units, shifts, strict=True)]), np.zeros(n)
