@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent.parent
 def test_the_public_names_are_these():
     assert sx.__all__ == [
         "Ball",
+        "Certificate",
+        "Certificates",
         "Conditions",
         "Descent",
         "KernelPerceptron",
@@ -27,6 +29,7 @@ def test_the_public_names_are_these():
         "Perceptron",
         "Problem",
         "Trace",
+        "certify",
         "datasets",
         "descend",
         "enclosing_ball",

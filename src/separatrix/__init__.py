@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from separatrix import datasets, observers, rules, stops
     from separatrix import plots as plots
     from separatrix.ball import Ball
+    from separatrix.certificates.certificate import Certificate
+    from separatrix.certificates.certifying import certify
+    from separatrix.certificates.multiclass import Certificates
     from separatrix.conditions import Conditions, kkt
     from separatrix.descent import Descent, descend
     from separatrix.enclosing import enclosing_ball
@@ -35,6 +38,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Ball",
+    "Certificate",
+    "Certificates",
     "Conditions",
     "Descent",
     "KernelPerceptron",
@@ -45,6 +50,7 @@ __all__ = [
     "Perceptron",
     "Problem",
     "Trace",
+    "certify",
     "datasets",
     "descend",
     "enclosing_ball",
@@ -61,6 +67,8 @@ __all__ = [
 # No name here is also the name of a module it comes from: Python would put the module in its place.
 _ON_FIRST_USE = {
     "Ball": "separatrix.ball",
+    "Certificate": "separatrix.certificates.certificate",
+    "Certificates": "separatrix.certificates.multiclass",
     "Conditions": "separatrix.conditions",
     "Descent": "separatrix.descent",
     "KernelPerceptron": "separatrix.estimators",
@@ -71,6 +79,7 @@ _ON_FIRST_USE = {
     "Perceptron": "separatrix.estimators",
     "Problem": "separatrix.problem",
     "Trace": "separatrix.tracing",
+    "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.descent",
     "enclosing_ball": "separatrix.enclosing",
     "importance": "separatrix.feature_importance",

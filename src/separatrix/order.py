@@ -146,3 +146,12 @@ class Orders:
         order = self.epoch(0)
         seen[order if order is not None else slice(None)] = True
         return [int(row) for row in np.flatnonzero(~seen)]
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed that a random_state stands for; a whole number is the seed itself."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and 0 <= random_state < 2**32:
+        return int(random_state)  # making a generator of it would take longer than checking the data
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -26,12 +26,12 @@ from separatrix.estimators.fitting import (
     check_stop,
     count,
     fingerprint,
-    seed_of,
     undone_on_error,
     with_callbacks,
 )
 from separatrix.estimators.one_vs_rest import answers
 from separatrix.observers import History, Progress, SklearnCallbacks
+from separatrix.order import seed_of
 from separatrix.problem import Problem, check_weights
 from separatrix.rows import Floats, Rows
 from separatrix.solution import Status
@@ -88,6 +88,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Return the fitted attributes as they would be if the run ended now."""
         return {"classes_": self.classes_, "n_features_in_": self.n_features_in_, "_states": states}
 
+    def _remember(self, problem: Problem | None, given: Any, *, same_data: bool | None) -> None:
+        """Keep what a proof will need: the problem, None where it learned online; X as it was given.
+
+        ``same_data`` says whether a run that went on did so on the same data; None if it began.
+        """
+
     def _check_rule(self) -> None:
         """Refuse parameters that cannot be meant."""
 
@@ -136,6 +142,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 raise ValueError(f"{name} needs examples of at least two classes; found one class: {found!r}")
             self._spread = Spread(problem.d)
             mark = (*fingerprint(problem), *self._path_mark(), held_out_fraction(stop)) if self.warm_start else None
+            same_data = None
             if self._goes_on(problem):
                 states = copy.deepcopy(self._states)  # a failure must not spoil those there are
                 seed = self._run_seed
@@ -154,6 +161,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             self.classes_ = problem.classes
             self._run(problem, states, stop, seed)
             self._data_mark, self._watched, self._asked = mark, self._watch_mark(), stop
+            self._remember(problem, X, same_data=same_data)
         self._warn()
         if self.status_.interrupted:
             raise KeyboardInterrupt
@@ -210,6 +218,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             self.classes_ = problem.classes
             self._run(problem, states, MaxEpochs(1), seed)
             self._data_mark = None
+            self._remember(None, None, same_data=False)
             if not (self.status_.interrupted or self.status_.diverged):
                 mistakes = times(sum(state.mistakes for state in states), "mistake")
                 self.status_ = Status(f"learned online from {times(problem.n, 'example')} with {mistakes}", True)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from separatrix.problem import Problem, encode_labels
 from separatrix.rows import is_sparse
@@ -49,13 +48,6 @@ def check_stop(stop: Any) -> None:
     """Refuse what is not a stop rule."""
     if stop is not None and not isinstance(stop, Stop):
         raise TypeError(f"stop must be a stop rule such as NoMistakes() | TimeLimit(10); found {stop!r}")
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed that a random_state stands for; a whole number is the seed itself."""
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and 0 <= random_state < 2**32:
-        return int(random_state)  # making a generator of it would take longer than checking the data
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def threads(n_jobs: int | None) -> int:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.engines import ties
 from separatrix.engines.kernelled import KernelEngine
-from separatrix.estimators.fitting import check_stop, count, seed_of, undone_on_error
+from separatrix.estimators.fitting import check_stop, count, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import answers, joint_status, positives
 from separatrix.kernel_ball import kernel_radius
@@ -21,6 +21,7 @@ from separatrix.kernel_ballot import KernelBallot
 from separatrix.kernel_cache import KernelCache
 from separatrix.kernels import Kernel
 from separatrix.observers import History, Progress
+from separatrix.order import seed_of
 from separatrix.problem import Problem
 from separatrix.readouts import check_readout, read
 from separatrix.rows import Floats

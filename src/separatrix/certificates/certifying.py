@@ -1,0 +1,104 @@
+"""``certify``: are these classes linearly separable, and by how much? The answer comes with its proof."""
+
+from __future__ import annotations
+
+import math
+import time
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.data import Data, question, read
+from separatrix.certificates.finding import find
+from separatrix.certificates.multiclass import Certificates
+from separatrix.order import seed_of
+
+
+def certify(
+    X: Any,
+    y: Any,
+    *,
+    time_limit: float | None = None,
+    tol: float = 1e-3,
+    fit_intercept: bool = True,
+    random_state: Any = None,
+) -> Certificate | Certificates:
+    """Decide whether planes separate the classes, and by what margin; prove it.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame of shape (n_samples, n_features)
+        The rows, taken as the exact numbers that they are.
+    y : sequence of n_samples labels
+        Their classes, two or more.
+    time_limit : float, optional
+        Seconds, for all classes together; what is not decided by then is None. Without a limit the work is still
+        bounded, by the size of the data.
+    tol : float, default=1e-3
+        Stop when the bracket of the largest margin is narrower than this part of it; or, where an exact proof is out of
+        reach, when no plane has a margin above this part of the radius.
+    fit_intercept : bool, default=True
+        Allow planes that miss the origin.
+    random_state : int, RandomState or None
+        Where the search draws its samples from. It changes which proof is found, never whether it holds.
+
+    Returns
+    -------
+    Certificate, or Certificates for more than two classes
+        The verdict, the bracket, the mistake bound, and the witness that proves them.
+
+    Examples
+    --------
+    >>> from separatrix import certify, datasets
+    >>> found = certify(*datasets.load("and"))
+    >>> found.separable, round(found.margin.lower, 6), round(found.margin.upper, 6)
+    ('strict', 0.353553, 0.353553)
+    >>> xor = certify(*datasets.load("xor"))
+    >>> xor.separable, xor.witness.points
+    ('none', Points(rows=(0, 1, 2, 3), weights=(1, 1, 1, 1)))
+    >>> bool(xor.verify(*datasets.load("xor"))), bool(xor.verify(*datasets.load("and")))
+    (True, False)
+    """
+    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 < tol < 1:
+        raise ValueError(f"tol must be a number between 0 and 1; found {tol!r}")
+    if time_limit is not None and (
+        isinstance(time_limit, bool) or not isinstance(time_limit, int | float | np.number) or not time_limit > 0
+    ):
+        raise ValueError(f"time_limit must be a positive number of seconds, or None; found {time_limit!r}")
+    if not isinstance(fit_intercept, bool | np.bool_):
+        raise TypeError(f"fit_intercept must be True or False; found {fit_intercept!r}")
+    free, seed = bool(fit_intercept), seed_of(random_state)
+    deadline = math.inf if time_limit is None else time.perf_counter() + float(time_limit)
+    rows, classes, codes = read(X, y)
+    if len(classes) < 2:
+        raise ValueError(f"a certificate is about two classes or more; found one class: {classes.tolist()[0]!r}")
+
+    def answer(positive: int, negative: int | None, questions: int) -> Certificate:
+        now = time.perf_counter()
+        until = now + (deadline - now) / questions
+        return certify_question(question(rows, classes, codes, free, positive, negative), float(tol), seed, until)
+
+    if len(classes) == 2:
+        return answer(1, 0, 1)
+    labels, k = classes.tolist(), len(classes)
+    pairs = list(combinations(range(k), 2))
+    left = k + len(pairs)
+    rest = {labels[code]: answer(code, None, left - code) for code in range(k)}
+    both = {(labels[a], labels[b]): answer(b, a, len(pairs) - place) for place, (a, b) in enumerate(pairs)}
+    return Certificates(rest, both)
+
+
+def certify_question(data: Data, tol: float = 1e-3, seed: int = 0, deadline: float = math.inf) -> Certificate:
+    """Return the certificate of one question; what is not decided at the deadline stays so."""
+    history: list[tuple[float, float, float]] = []
+    began = time.perf_counter()
+
+    def tell(lower: float, upper: float) -> None:
+        history.append((time.perf_counter() - began, lower, upper))
+
+    witness, proof = find(data, tol=tol, seed=seed, halted=lambda: time.perf_counter() >= deadline, tell=tell)
+    certificate = Certificate.of(data, witness, proof)
+    history.append((time.perf_counter() - began, *certificate.margin))
+    return certificate.with_history(tuple(history))

@@ -1,0 +1,232 @@
+"""What is true of one fitted plane and the data that it was fitted to: margin, mistakes, distance from the optimum."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from separatrix import tables
+from separatrix.certificates import bounds
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.data import Data, processors
+from separatrix.certificates.fields import MODEL, VERSION, finite, written
+from separatrix.certificates.proving import OUTWARD
+from separatrix.certificates.words import shown, whole
+from separatrix.rows import Floats
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The soft margin's two values, proved: ``primal`` is at most and ``dual`` at least what is given."""
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """The model's objective is at most this far from the optimum."""
+        return max(self.primal - self.dual, 0.0)
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """Mistakes made, and the most that the theorem allows; infinite if no plane is known to separate the data."""
+
+    made: int
+    allowed: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the run kept to the theorem."""
+        return self.made <= self.allowed
+
+
+@dataclass(frozen=True, eq=False)
+class ModelCertificate:
+    """What was recomputed from the data about a fitted linear model, one class against the other or the rest.
+
+    Attributes
+    ----------
+    model : str
+        The estimator's name.
+    positive, negative : label
+        The two classes; ``negative`` is None when it is all others.
+    margin : float
+        The training margin ``min y (w.x + b) / |w|``, a proved lower bound; -inf if the plane is not proved to have
+        every row on its own side (Lecture 001).
+    distances : array
+        The signed distance of each row that counts (weight above 0) from the plane, ``(w.x + b) / |w|`` (Lecture 003);
+        NaN if w is zero.
+    wrong : int
+        How many rows are not on their own side.
+    mistakes : MistakeBound or None
+        For the perceptron: updates made against the bound. None where the theorem does not apply.
+    objective : Objective or None
+        For the support vector machine: primal and dual value and the gap.
+    data : Certificate or None
+        For the perceptron: what the mistake bound rests on.
+    """
+
+    model: str
+    positive: Any
+    negative: Any
+    margin: float
+    distances: Floats
+    wrong: int
+    mistakes: MistakeBound | None = None
+    objective: Objective | None = None
+    data: Certificate | None = None
+
+    def headline(self) -> str:
+        """Return whose certificate this is."""
+        negative = "the other classes" if self.negative is None else repr(self.negative)
+        return f"{self.model}, {self.positive!r} against {negative}:"
+
+    def details(self) -> list[list[str]]:
+        """Return each claim and what was proved of it, in short."""
+        n = len(self.distances)
+        margin = shown(self.margin, up=False) if self.wrong == 0 else "none: the plane does not separate"
+        rows = [["rows on their own side", f"{n - self.wrong} of {n}"], ["training margin", margin]]
+        if self.mistakes is not None:
+            allowed = self.mistakes.allowed
+            most = f"at most {whole(allowed)} allowed" if math.isfinite(allowed) else "no bound: not strictly separable"
+            rows.append(["mistakes made", f"{self.mistakes.made:,}; {most}"])
+        if self.objective is not None:
+            primal, dual = self.objective.primal, self.objective.dual
+            if math.isinf(primal):
+                rows.append(["objective", f"none without slack; no plane has less than {shown(dual, up=False)}"])
+            else:
+                rows.append(
+                    ["objective", f"{shown(primal, up=True)}, at most {self.objective.gap:.3g} above the optimum"]
+                )
+                rows.append(["optimum", f"between {shown(dual, up=False)} and {shown(primal, up=True)}"])
+        return rows
+
+    def explain(self) -> str:
+        """Return what was proved, in words."""
+        lines = [self.headline()]
+        lines += [f"  {name}: {value}" for name, value in self.details()]
+        if self.data is not None:
+            lines += ["", self.data.explain()]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return "; ".join(f"{name}: {value}" for name, value in self.details())
+
+    def _repr_html_(self) -> str:
+        return tables.html_table(["claim", "proved"], self.details(), caption=self.model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold: all but the distances."""
+        return {
+            "format": MODEL,
+            "version": VERSION,
+            "model": self.model,
+            "positive": self.positive,
+            "negative": self.negative,
+            "rows": len(self.distances),
+            "wrong": self.wrong,
+            "margin": finite(self.margin),
+            "mistakes": None
+            if self.mistakes is None
+            else {"made": self.mistakes.made, "allowed": finite(self.mistakes.allowed)},
+            "objective": None
+            if self.objective is None
+            else {name: finite(getattr(self.objective, name)) for name in ("primal", "dual", "gap")},
+            "data": None if self.data is None else self.data.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Return the claims as JSON text."""
+        return written(self.to_dict())
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a plane leaves the rows: see :class:`ModelCertificate` for the names.
+
+    ``least`` is a lower bound on the least ``y (w.x + b)``; ``slack`` are upper bounds.
+    """
+
+    margin: float
+    distances: Floats
+    wrong: int
+    slack: Floats
+    least: float
+
+
+def place(data: Data, weights: Floats, bias: float) -> Place:
+    """Return where this plane leaves the rows."""
+    seen = bounds.margins(data.rows, data.signs, weights, bias, processors())
+    low, high = bounds.length(weights)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        distances = data.signs * (0.5 * seen.lower + 0.5 * seen.upper) / (0.5 * low + 0.5 * high)
+    least = float(seen.lower.min())
+    margin = -math.inf
+    if least > 0 and 0 < high < math.inf:
+        margin = max(math.nextafter(least / high * (1.0 - OUTWARD), -math.inf), 0.0)
+    slack = np.where(seen.lower >= 1.0, 0.0, np.nextafter(np.maximum(1.0 - seen.lower, 0.0), np.inf))
+    return Place(margin, distances, int(np.count_nonzero(~(seen.lower > 0))), slack, least)
+
+
+@dataclass(frozen=True)
+class SoftMargin:
+    """The question that a support vector machine was asked: the cost of each row's slack and the kind of bias.
+
+    ``constant`` is the bias coordinate's size, 0 for none; a ``free`` bias costs nothing.
+    """
+
+    costs: Floats
+    squared: bool
+    free: bool
+    constant: float
+
+
+def objective(data: Data, question: SoftMargin, weights: Floats, bias: float, left: Place, alpha: Floats) -> Objective:
+    """Return the two values that weights and alpha give, in arithmetic that proves them.
+
+    Without slack (infinite costs) the weights count as scaled until the least margin is 1.
+
+    The dual is ``sum alpha - |sum alpha y x|^2 / 2``, less ``sum alpha^2 / (4 C)`` for the squared hinge. The length of
+    the sum is bounded by what bounds the distance of two hulls. With a free bias both classes must weigh the same, so
+    the heavier is scaled down, in exact numbers: the class means stay where they are.
+    """
+    squared, costs, signs = question.squared, question.costs, data.signs
+    length, offset = bounds.length(weights)[1], abs(bias) / question.constant if question.constant else 0.0
+    square = length * length + offset * offset
+    if not np.isinf(costs).any():
+        paid = _sum_up(costs * (left.slack * left.slack if squared else left.slack))
+    elif left.least > 0:
+        paid, square = 0.0, square / left.least / left.least
+    else:
+        paid = math.inf
+    primal = (0.5 * square + paid) * (1.0 + OUTWARD)
+    alpha = np.clip(alpha, 0.0, np.inf if squared else costs)
+    sums = [_sum_down(alpha[signs > 0]), _sum_down(alpha[signs < 0])]
+    total = 2.0 * min(sums) if question.free else sum(sums) * (1.0 - OUTWARD)
+    if total <= 0:
+        return Objective(primal, 0.0)
+    whole = total if question.free else sum(sums) * (1.0 + OUTWARD)
+    length = whole * bounds.hull_gap(data.rows, signs, alpha, free=question.free) * (1.0 + OUTWARD)
+    lost = 0.5 * length**2
+    if question.constant:
+        lost += 0.5 * (question.constant * (abs(sums[0] - sums[1]) + OUTWARD * sum(sums))) ** 2
+    if squared:
+        lost += 0.25 * _sum_up(alpha * alpha / costs)
+    return Objective(primal, max(total - lost * (1.0 + OUTWARD), 0.0))
+
+
+def _sum_up(values: Floats) -> float:
+    return math.fsum(values.tolist()) * (1.0 + 2.0**-50)
+
+
+def _sum_down(values: Floats) -> float:
+    return math.fsum(values.tolist()) * (1.0 - 2.0**-50)
+
+
+def all_to_json(found: dict[Any, ModelCertificate]) -> str:
+    """Return the claims about all classes of a model as JSON text."""
+    return written([certificate.to_dict() for certificate in found.values()])
