@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix import _core
+from separatrix.estimators.certified import Certified, Taught
 from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.fitting import threads
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
@@ -25,7 +26,7 @@ from separatrix.solving import STARTS, new_state, solve_targets
 from separatrix.stops import Stop
 
 
-class LinearClassifier(Classifier):
+class LinearClassifier(Certified, Classifier):
     """Learns weights and a bias for each class with a rule of the package; see the subclasses."""
 
     # What a subclass does not offer as a parameter.
@@ -103,6 +104,12 @@ class LinearClassifier(Classifier):
             "coef_": np.array([weights for weights, _ in readings], dtype=np.float64),
             "intercept_": np.array([float(bias) for _, bias in readings]),
         }
+
+    def _remember(self, problem: Problem | None, given: Any, *, same_data: bool | None) -> None:
+        before = getattr(self, "_taught", None)
+        settings = self.get_params(deep=False)
+        one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
+        self._taught = None if problem is None else Taught(problem, given, settings, one_run=one_run)
 
     def _start(self, problem: Problem, seed: int) -> list[State]:
         codes = positives(len(problem.classes))

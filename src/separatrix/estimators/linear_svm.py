@@ -14,6 +14,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from separatrix import _core
+from separatrix.certificates.data import Data
+from separatrix.certificates.model import Place, SoftMargin
+from separatrix.estimators.certified import Taught, soft_margin
 from separatrix.estimators.fitting import check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
@@ -129,6 +132,8 @@ class LinearSVM(LinearClassifier):
         Epochs of coordinate ascent together with the iterations of the methods that finish its work.
     status_ : Status
         How the run ended; ``str(status_)`` is a sentence.
+    certificate_ : ModelCertificate, or a dict of them by class
+        What can be proved about the model and its data, computed when asked for.
 
     Notes
     -----
@@ -411,6 +416,23 @@ class LinearSVM(LinearClassifier):
             state.alpha = alpha
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
+
+    def _claims(
+        self, taught: Taught, data: Data, which: int, weights: Floats, bias: float, left: Place
+    ) -> dict[str, Any]:
+        settings = taught.settings
+        if settings["solver"] == "online":
+            return {}
+        signed = np.zeros(len(taught.codes))
+        signed[self.support_] = self.dual_coef_[which]
+        costs = np.full(data.n, float(settings["C"]))
+        if taught.weights is not None:
+            kept = taught.weights > 0
+            signed, costs = signed[kept], costs * taught.weights[kept]
+        biased, scaling = bool(settings["fit_intercept"]), settings["intercept_scaling"]
+        constant = float(scaling or 0.0) if biased else 0.0
+        asked = SoftMargin(costs, settings["loss"] == "squared_hinge", biased and scaling is None, constant)
+        return soft_margin(data, asked, weights, bias, left, signed * data.signs)
 
     def _teller(self, problem: Problem, positive: int) -> Callable[[Run], None]:
         """Return what says once a second how far a run is."""

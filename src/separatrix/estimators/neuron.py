@@ -70,6 +70,8 @@ class Neuron(Descending, LinearClassifier):
         The same with mistakes, length of the weights and seconds, epoch by epoch.
     status_ : Status
         How the run ended; ``str(status_)`` is a sentence. When the loss grows without bound it suggests a smaller step.
+    certificate_ : ModelCertificate, or a dict of them by class
+        What can be proved about the model and its data, computed when asked for.
 
     Notes
     -----

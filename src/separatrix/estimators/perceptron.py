@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.certificates.data import Data
+from separatrix.certificates.model import Place
 from separatrix.engines import ties
+from separatrix.estimators.certified import Taught, within_bound
 from separatrix.estimators.fitting import number
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.readouts import check_readout
@@ -77,6 +80,8 @@ class Perceptron(LinearClassifier):
         Mistakes, loss, length of the weights and seconds, epoch by epoch.
     status_ : Status
         How the run ended; ``str(status_)`` is a sentence.
+    certificate_ : ModelCertificate, or a dict of them by class
+        What can be proved about the model and its data, computed when asked for.
 
     Notes
     -----
@@ -149,6 +154,17 @@ class Perceptron(LinearClassifier):
         ties(self.boundary)
         eta, margin = number("eta0", self.eta0), number("margin", self.margin)
         return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
+
+    def _claims(
+        self, taught: Taught, data: Data, which: int, weights: Floats, bias: float, left: Place
+    ) -> dict[str, Any]:
+        """The theorem is about runs from zero, one example at a time and as it is, that learn from mistakes only."""
+        start, margin = taught.settings["init"], taught.settings["margin"]
+        plain = taught.weights is None or bool((taught.weights == 1).all())
+        if not (taught.one_run and isinstance(start, str) and start == "zeros" and plain and not margin):
+            return {}
+        eta = float(taught.settings["eta0"])
+        return within_bound(data, self._states[which].updates, self._bias_constant, eta)
 
     def _default_stop(self) -> Stop | None:
         return NoMistakes()

@@ -1,0 +1,152 @@
+"""What a fitted linear model can prove about itself, when asked: ``certificate_``.
+
+A proof needs the data that the model was fitted to. They are kept without a copy: small ones for as long as the model
+lives, large ones only for as long as someone else holds them, so that no model keeps gigabytes alive. Data that have
+been changed since are noticed by a key (of all rows if they are few, else of some), and copies of a model, in memory or
+in a file, leave the data behind. The claims are about the settings of ``fit``, whatever they were changed to later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from separatrix import _core
+from separatrix.certificates.certifying import certify_question
+from separatrix.certificates.data import Data, question
+from separatrix.certificates.model import MistakeBound, ModelCertificate, Place, SoftMargin, objective, place
+from separatrix.certificates.proving import prove
+from separatrix.estimators.one_vs_rest import positives
+from separatrix.problem import Problem
+from separatrix.rows import Floats, Rows, is_sparse
+
+_VANISHING = 1e-280  # steps that change activations by less are lost in rounding
+_SMALL = 1 << 24  # bytes of data that a model may keep alive
+_KEYED = 1 << 22  # bytes of which every row is in the key
+_HARMLESS = ("max_iter", "stop", "verbose", "n_jobs", "warm_start", "random_state")  # change no step of a run
+_SOME = 1024  # rows that are in it otherwise
+
+
+class Taught:
+    """What a model was fitted to and how: rows, labels, weights, settings.
+
+    ``one_run`` says that it met no other data since its start.
+    """
+
+    def __init__(self, problem: Problem, given: Any, settings: dict[str, Any], *, one_run: bool) -> None:
+        self.codes, self.weights = problem.codes, None if problem.weights is None else problem.weights.copy()
+        self.settings, self.one_run = settings, one_run
+        self.found: tuple[str, Any] | None = None  # the last certificate, and the model that it is about
+        rows = problem.rows
+        self._key = _key(rows)
+        self._rows: Callable[[], Any] = lambda: rows
+        if _size(rows) > _SMALL:
+            try:
+                self._rows = weakref.ref(given)
+            except TypeError:
+                self._rows = lambda: None
+
+    def goes_on_in(self, settings: dict[str, Any]) -> bool:
+        """Return whether a run with these settings goes on as if it were one with the last."""
+        same = all(
+            np.array_equal(value, self.settings[name]) for name, value in settings.items() if name not in _HARMLESS
+        )
+        return self.one_run and same
+
+    def rows(self) -> Rows | None:
+        """Return the rows; None if they are gone or no longer what they were."""
+        kept = self._rows()
+        rows = kept if kept is None or isinstance(kept, Rows) else Rows(kept)
+        return rows if rows is not None and _key(rows) == self._key else None
+
+
+def _size(rows: Rows) -> int:
+    values = rows.values
+    return int(values.data.nbytes + values.indices.nbytes if is_sparse(values) else values.nbytes)
+
+
+def _key(rows: Rows) -> tuple[Any, ...]:
+    n = rows.shape[0]
+    if _size(rows) > _KEYED and n > _SOME:
+        rows = Rows(rows.values[np.linspace(0, n - 1, _SOME).astype(np.intp)])
+    return n, hashlib.blake2b(_core.row_keys(rows.matrix, 0, 1).tobytes(), digest_size=16).digest()
+
+
+class Certified:
+    """Gives an estimator with ``coef_`` and ``intercept_`` its ``certificate_``.
+
+    It is no property: scikit-learn evaluates those whenever it lists or shows an estimator.
+    """
+
+    classes_: Any
+    coef_: Any
+    intercept_: Floats
+    certificate_: ModelCertificate | dict[Any, ModelCertificate]
+    _taught: Taught | None
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "certificate_":
+            return self._certified()
+        return object.__getattribute__(self, name)  # which says why there is none
+
+    def _certified(self) -> Any:
+        """Return what can be proved about this model and its data; for several classes, by label."""
+        taught: Taught | None = getattr(self, "_taught", None)
+        rows = None if taught is None else taught.rows()
+        if taught is None or rows is None:
+            raise AttributeError(
+                "certificate_ needs the data of fit as they were: there are none if the model is not fitted, learned "
+                "online or is a copy, and large data must still be in memory, unchanged; sx.certify(X, y) is about "
+                "data alone"
+            )
+        coef = self.coef_.toarray() if is_sparse(self.coef_) else self.coef_
+        mark = hashlib.blake2b(coef.tobytes() + self.intercept_.tobytes()).hexdigest()
+        if taught.found is None or taught.found[0] != mark:
+            codes = positives(len(self.classes_))
+            found = [self._certificate(taught, rows, which, code, coef[which]) for which, code in enumerate(codes)]
+            several = dict(zip(self.classes_.tolist(), found, strict=True)) if len(found) > 1 else {}
+            taught.found = mark, several or found[0]
+        return taught.found[1]
+
+    def _certificate(self, taught: Taught, rows: Rows, which: int, code: int, coef: Floats) -> ModelCertificate:
+        kept = None if taught.weights is None else np.flatnonzero(taught.weights > 0)
+        codes = taught.codes if kept is None else taught.codes[kept]
+        part = rows if kept is None or len(kept) == len(taught.codes) else Rows(rows.values[kept])
+        data = question(part, self.classes_, codes, bool(taught.settings["fit_intercept"]), code)
+        weights, bias = np.ascontiguousarray(coef, dtype=np.float64), float(self.intercept_[which])
+        left = place(data, weights, bias)
+        more = self._claims(taught, data, which, weights, bias, left)
+        return ModelCertificate(
+            type(self).__name__, data.positive, data.negative, left.margin, left.distances, left.wrong, **more
+        )
+
+    def _claims(
+        self, taught: Taught, data: Data, which: int, weights: Floats, bias: float, left: Place
+    ) -> dict[str, Any]:
+        """Return what else this kind of model can prove."""
+        return {}
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_taught"}
+
+
+def within_bound(data: Data, made: int, constant: float, eta: float) -> dict[str, Any]:
+    """Return the claims of a perceptron: mistakes made against the bound, and what the bound rests on."""
+    certificate = certify_question(data)
+    proof = prove(data, certificate.witness)
+    radius = proof.radius(constant)
+    if not radius * radius * eta > _VANISHING:
+        return {}
+    return {"mistakes": MistakeBound(made, proof.mistakes(constant)), "data": certificate}
+
+
+def soft_margin(
+    data: Data, asked: SoftMargin, weights: Floats, bias: float, left: Place, alpha: Floats
+) -> dict[str, Any]:
+    """Return the claims of a support vector machine: both values of its objective."""
+    return {"objective": objective(data, asked, weights, bias, left, alpha)}
