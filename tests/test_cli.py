@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -152,3 +153,163 @@ def test_help_and_version_are_there():
     assert invoke("--version").stdout.strip() == f"separatrix {__version__}"
     assert invoke("nonsense").exit_code == 2
     assert callable(cli.main)
+
+
+# ------------------------------------------------------------------------------------------------ certify, verify
+
+
+def table(tmp_path, text, name="points.csv"):
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+SEPARABLE = "a,b,class\n0,0,no\n1,0,no\n3,3,yes\n4,2,yes\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("xor", ["not separable", "4 rows 0, 1, 2, 3", "largest margin   none"]),
+        ("and", ["strictly separable", "0.353553 to 0.353554", "Lecture 003", "3 rows 1, 2, 3"]),
+        ("OR", ["strictly separable", "mistake bound", "27"]),
+    ],
+)
+def test_certify_knows_boolean_functions_by_name(name, words):
+    shown = invoke("certify", name)
+    assert shown.exit_code == 0
+    for word in words:
+        assert word in shown.stdout
+
+
+def test_a_certificate_goes_through_a_file_and_is_checked(tmp_path):
+    data, proof = table(tmp_path, SEPARABLE), tmp_path / "proof.json"
+    shown = invoke("certify", data, "--target", "class", "--json", str(proof), "--explain")
+    assert "strictly separable" in shown.stdout
+    assert "No plane does better" in " ".join(shown.stdout.split())
+    assert "certificate written to" in shown.stderr
+    checked = invoke("verify", str(proof), data, "--target", "class")
+    assert checked.exit_code == 0
+    assert checked.stdout.startswith("verified: ")
+    other = table(tmp_path, SEPARABLE.replace("4,2", "4,3"), "other.csv")
+    rejected = invoke("verify", str(proof), other, "--target", "class")
+    assert rejected.exit_code == 1
+    assert rejected.stdout.startswith("rejected: ")
+    forged = json.loads(proof.read_text())
+    forged["margin"]["lower"] *= 1.01
+    proof.write_text(json.dumps(forged))
+    assert invoke("verify", str(proof), data, "--target", "class").exit_code == 1
+
+
+def test_json_on_the_screen_is_json_alone(tmp_path):
+    data = table(tmp_path, SEPARABLE + "9,9,maybe\n")
+    found = json.loads(invoke("certify", data, "--target", "class", "--json", "-").stdout)
+    assert [part["positive"] for part in found["rest"]] == ["maybe", "no", "yes"]
+    assert len(found["pairs"]) == 3
+    model = json.loads(invoke("certify", data, "--target", "class", "--model", "svm", "--json", "-").stdout)
+    assert [part["model"] for part in model] == ["LinearSVM"] * 3
+
+
+@pytest.mark.parametrize("model", ["perceptron", "neuron", "svm"])
+@pytest.mark.parametrize("data", ["and", "xor"])
+def test_certify_fits_and_certifies_a_model(model, data):
+    shown = invoke("certify", data, "--model", model)
+    assert shown.exit_code == 0
+    assert "training margin" in shown.stdout
+    if model == "perceptron":
+        assert ("allowed" if data == "and" else "no bound: not strictly separable") in shown.stdout
+    if model == "svm":
+        assert "above the optimum" in shown.stdout
+
+
+def test_verify_says_that_a_models_certificate_is_another_thing(tmp_path):
+    proof = tmp_path / "model.json"
+    invoke("certify", "and", "--model", "svm", "--json", str(proof))
+    refused = separatrix("verify", str(proof), "and")
+    assert refused.returncode == 2
+    assert "certificate of a model" in refused.stderr
+
+
+def test_several_classes_are_a_table(tmp_path):
+    data = table(tmp_path, SEPARABLE + "9,9,maybe\n")
+    shown = invoke("certify", data, "--target", "class").stdout
+    assert "'yes' and the other classes" in shown
+    assert "'no' and 'yes'" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.csv"], "neither a file nor an example"),
+        (["xor", "--target", "y"], "has its own labels"),
+        (["DATA"], "Name it with --target"),
+        (["DATA", "--target", "x"], "no column 'x'; its columns are a, b, class"),
+        (["EMPTY", "--target", "x"], "is empty"),
+        (["ONE", "--target", "class"], "one class: 'no'"),
+        (["NAN", "--target", "class"], "row 2, column 'b': found the text 'nan'"),
+        (["TEXT", "--target", "class"], "row 1, column 'a': found the text 'x'"),
+        (["TWICE", "--target", "class"], "two columns called 'a'"),
+        (["HUGE", "--target", "class"], "found the text '1e400' where a number that a 64-bit float can hold belongs"),
+        (["UNDERSCORE", "--target", "class"], "row 1, column 'a': found the text '1_0'"),
+        (["WHOLE", "--target", "class"], "row 1, column 'a': found the text '9007199254740993'"),
+        (["xor", "--model", "svm", "--tol", "0.1"], "cannot be given with --model"),
+        (["xor", "--tol", "2"], "tol must be"),
+        (["xor", "--time-limit", "0"], "time_limit must be"),
+        (["xor", "--json", "no/such/folder/proof.json"], "cannot write"),
+    ],
+)
+def test_certify_refuses_with_a_sentence(tmp_path, arguments, message):
+    files = {
+        "DATA": SEPARABLE,
+        "EMPTY": "",
+        "ONE": "a,class\n1,no\n2,no\n",
+        "NAN": "a,b,class\n0,0,no\n1,nan,yes\n",
+        "TEXT": "a,class\nx,no\n1,yes\n",
+        "TWICE": "a,a,class\n1,2,no\n2,1,yes\n",
+        "HUGE": "a,class\n1e400,no\n1,yes\n",
+        "UNDERSCORE": "a,class\n1_0,no\n1,yes\n",
+        "WHOLE": "a,class\n9007199254740993,no\n1,yes\n",
+    }
+    given = [table(tmp_path, files[word], f"{word}.csv") if word in files else word for word in arguments]
+    refused = separatrix("certify", *given, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "not JSON"), ("[1]", "no separatrix certificate"), ("\xff", "not JSON")]
+)
+def test_verify_refuses_what_is_no_certificate(tmp_path, text, message):
+    refused = separatrix("verify", table(tmp_path, text, "proof.json"), "xor")
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    missing = separatrix("verify", str(tmp_path / "none.json"), "xor")
+    assert missing.returncode == 2
+    assert "there is no file" in missing.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_links_are_followed_and_pipes_are_written_to(tmp_path):
+    file, link, pipe = tmp_path / "proof.json", tmp_path / "link.json", tmp_path / "pipe"
+    file.write_text("old", encoding="utf-8")
+    link.symlink_to(file)
+    assert invoke("certify", "xor", "--json", str(link)).exit_code == 0
+    assert link.is_symlink()
+    file.chmod(0o600)
+    assert invoke("certify", "xor", "--json", str(link)).exit_code == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert json.loads(file.read_text(encoding="utf-8"))["separable"] == "none"
+    os.mkfifo(pipe)
+    with subprocess.Popen([*COMMAND, "certify", "xor", "--json", str(pipe)], stdout=subprocess.DEVNULL) as writing:
+        assert json.loads(pipe.read_text(encoding="utf-8"))["separable"] == "none"
+        assert writing.wait(60) == 0
+    assert pipe.is_fifo()
+
+
+def test_labels_stay_as_they_are_written(tmp_path):
+    data = table(tmp_path, "a,class\n0,007\n1,7\n2,0.5\n")
+    found = json.loads(invoke("certify", data, "--target", "class", "--json", "-").stdout)
+    assert [part["positive"] for part in found["rest"]] == ["0.5", "007", "7"]
+    whole = table(tmp_path, "a,class\n0,9\n1,10\n", "whole.csv")
+    assert json.loads(invoke("certify", whole, "--target", "class", "--json", "-").stdout)["positive"] == 10

@@ -1,4 +1,4 @@
-"""The command line: ``separatrix trace``, ``separatrix demo``. Reading, writing and words; no mathematics."""
+"""The command line: ``separatrix trace``, ``certify``, ``verify``, ``demo``. Reading and writing; no mathematics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def main() -> None:
         try:
             app(standalone_mode=True)
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except (ValueError, TypeError, OverflowError) as problem:
         print(f"separatrix: {problem}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -61,8 +63,77 @@ def show_demo() -> None:
     )
 
 
+def show_certificate(found: Any, *, explain: bool) -> None:
+    """Print a certificate of data or of a model: verdict and numbers in a table, on request the proof in words."""
+    from separatrix.certificates.multiclass import HEAD, Certificates
+
+    console = _console()
+    parts = list(found.values()) if isinstance(found, dict) else [found]
+    parts = list(found.all) if isinstance(found, Certificates) else parts
+    if explain:
+        for place, part in enumerate(parts):
+            console.print(("\n" if place else "") + part.explain())
+    elif isinstance(found, Certificates):  # one line each
+        console.print(_plain_table(HEAD, found.facts()))
+    else:
+        for place, part in enumerate(parts):
+            console.print(("\n" if place else "") + part.headline())
+            console.print(_plain_table(["claim", "proved"], part.details()))
+
+
+def show_check(found: Any, check: Any) -> None:
+    """Print whether a certificate holds, and of what."""
+    from separatrix.certificates.multiclass import Certificates
+
+    console = _console()
+    if check:
+        for part in found.all if isinstance(found, Certificates) else [found]:
+            console.print(f"verified: {part}", soft_wrap=True)
+    for problem in check.problems:
+        console.print(f"rejected: {problem}", soft_wrap=True)
+
+
+def _plain_table(head: list[str], rows: list[list[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in head:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show that something is going on, where a person is looking."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True).status(what):
+        yield
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, or say why it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {path}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8") from None
+    except OSError as problem:
+        raise ValueError(f"{path} cannot be read: {problem.strerror}") from None
+
+
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it appears whole or not at all."""
+    """Write a file so that it appears whole or not at all; a link is followed, a device or pipe is written to."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        try:
+            with path.open("w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as problem:
+            raise ValueError(f"cannot write {path}: {problem.strerror}") from None
+        return
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as problem:
@@ -70,7 +141,7 @@ def write_whole(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException as problem:
         with contextlib.suppress(OSError):
