@@ -13,20 +13,26 @@ except ImportError as problem:  # pragma: no cover
 
 from separatrix.plots.balls import ball
 from separatrix.plots.boundaries import decision_boundary
+from separatrix.plots.brackets import bracket
 from separatrix.plots.curves import loss_curve
 from separatrix.plots.descents import compare_steps, loss_surface, path
 from separatrix.plots.duality import gap
+from separatrix.plots.hulls import hulls
 from separatrix.plots.loss_shapes import losses
 from separatrix.plots.margins import margin
+from separatrix.plots.mistakes import mistakes
 
 __all__ = [
     "ball",
+    "bracket",
     "compare_steps",
     "decision_boundary",
     "gap",
+    "hulls",
     "loss_curve",
     "loss_surface",
     "losses",
     "margin",
+    "mistakes",
     "path",
 ]

@@ -1,0 +1,171 @@
+"""The mistakes of a perceptron against the most that the theorem allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from separatrix.certificates.model import ModelCertificate
+from separatrix.estimators.perceptron import Perceptron
+from separatrix.plots.canvas import colours_of, last, new_axes
+from separatrix.rows import Floats
+
+_FAR = 12.0  # a bound this many times the mistakes is drawn over their logarithm
+_TOTAL = "#555555"
+
+
+class _Run(NamedTuple):
+    """One perceptron: the mistakes of all its classes up to each epoch, and each class's certificate by name."""
+
+    epochs: Floats
+    mistakes: Floats
+    certificates: dict[str, ModelCertificate]
+
+
+def mistakes(model: Any, ax: Axes | None = None) -> Axes:
+    """Draw the mistakes that a perceptron has made, epoch by epoch, and the most that it can ever make.
+
+    If a plane separates the classes with margin gamma and no example is longer than R, a perceptron that starts at zero
+    makes at most ``(R / gamma)^2`` mistakes, in whatever order and however long it runs. The dashed line is that bound,
+    as ``model.certificate_`` proves it; where there is none, a sentence says why.
+
+    Parameters
+    ----------
+    model : fitted Perceptron, pipeline that ends in one, or mapping of str to either
+        What to draw. Several, by name, are drawn in one picture, each with its bound in its colour. For a model of more
+        than two classes the line is the mistakes of all its questions together; each question's own end and bound are
+        drawn in the class's colour.
+    ax : Axes, optional
+        Where.
+
+    Returns
+    -------
+    Axes
+        With a logarithmic scale if the bound is far above the mistakes.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from separatrix import Perceptron, datasets
+    >>> ax = mistakes(Perceptron(shuffle=False).fit(*datasets.load("and")))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['18 mistakes', 'at most 51']
+    """
+    named = model if isinstance(model, Mapping) else {"": model}
+    runs = {str(name): _read(each) for name, each in named.items()}
+    if not runs:
+        raise ValueError("there is no perceptron to draw")
+    if len(runs) > 1 and any(len(run.certificates) > 1 for run in runs.values()):
+        raise ValueError("of several perceptrons, each must be of two classes; draw one of more classes by itself")
+    ax = new_axes(ax)
+    _scales(ax, list(runs.values()))
+    single = next(iter(runs.values()))
+    if len(single.certificates) > 1:
+        _classes(ax, single)
+    else:
+        for (name, run), colour in zip(runs.items(), colours_of(len(runs)), strict=True):
+            (certificate,) = run.certificates.values()
+            made = _counted(run.mistakes[-1])
+            _curve(ax, run, colour, f"{name}: {made}, {_most(certificate)}" if name else made)
+            _bound(ax, certificate, colour, None if name else _most(certificate))
+    _sentence(ax, [each for run in runs.values() for each in run.certificates.values()])
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _read(model: Any) -> _Run:
+    found = last(model)
+    if not isinstance(found, Perceptron):
+        raise TypeError(
+            f"mistakes draws a fitted sx.Perceptron, or a dict of them by name; found {type(found).__name__}"
+        )
+    if not hasattr(found, "history_"):
+        raise ValueError("mistakes draws a fitted sx.Perceptron; this one is not fitted")
+    certificates = found.certificate_
+    own = {"": certificates} if isinstance(certificates, ModelCertificate) else certificates
+    counts = [each.mistakes.made for each in own.values() if each.mistakes is not None]
+    before = (
+        sum(counts) - found.n_updates_ if len(counts) == len(own) else 0
+    )  # in calls of fit that this one went on from
+    epochs = [0, *(epoch.number for epoch in found.history_)]
+    made = [before, *(before + epoch.updates for epoch in found.history_)]
+    if before + found.n_updates_ > made[-1]:  # in an epoch that was cut short
+        epochs.append(max(found.n_iter_, epochs[-1]))
+        made.append(before + found.n_updates_)
+    return _Run(np.array(epochs, float), np.array(made, float), {str(name): each for name, each in own.items()})
+
+
+def _curve(ax: Axes, run: _Run, colour: Any, label: str) -> None:
+    marker = "." if len(run.epochs) <= 40 else None
+    made = np.where(run.mistakes > 0, run.mistakes, np.nan) if ax.get_yscale() == "log" else run.mistakes
+    ax.plot(run.epochs, made, color=colour, linewidth=1.8, marker=marker, label=label)
+
+
+def _bound(ax: Axes, certificate: ModelCertificate, colour: Any, label: str | None = None) -> None:
+    allowed = _allowed(certificate)
+    if allowed is not None:
+        ax.axhline(allowed, color=colour, linewidth=1.4, linestyle="dashed", label=label)
+
+
+def _classes(ax: Axes, run: _Run) -> None:
+    """Draw the mistakes of all questions together, and each question's own count and bound."""
+    _curve(ax, run, _TOTAL, f"all classes: {_counted(run.mistakes[-1])}")
+    for (name, certificate), colour in zip(run.certificates.items(), colours_of(len(run.certificates)), strict=True):
+        if certificate.mistakes is None:
+            continue
+        made = certificate.mistakes.made
+        _bound(ax, certificate, colour)
+        ax.plot(
+            run.epochs[-1], made, color=colour, marker="o", markersize=8, markeredgecolor="white", linestyle="none",
+            label=f"{name}: {made:,}, {_most(certificate)}", zorder=3, clip_on=False,
+        )  # fmt: skip
+
+
+def _scales(ax: Axes, runs: list[_Run]) -> None:
+    made = [float(run.mistakes[-1]) for run in runs]
+    bounds = [_allowed(each) for run in runs for each in run.certificates.values()]
+    known = [bound for bound in bounds if bound is not None]
+    ax.set(xlabel="epoch", ylabel="mistakes so far")
+    if known and min(made) > 0 and max(known) > _FAR * max(made):
+        ax.set(yscale="log", ylim=(0.7, 2.0 * max(known)))
+    else:
+        ax.set_ylim(0.0, 1.12 * max([*made, *known, 1.0]))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.grid(visible=True, alpha=0.25)
+
+
+def _sentence(ax: Axes, certificates: list[ModelCertificate]) -> None:
+    """Say above the picture what is bounded, or why nothing is."""
+    if any(each.mistakes is None for each in certificates):
+        text = "no bound: the theorem is about one plain run from zero"
+    elif all(_allowed(each) is None for each in certificates):
+        decided = all(each.data is not None and each.data.separable is not None for each in certificates)
+        text = (
+            f"no bound: {'no plane separates the classes' if decided else 'no plane is known to separate the classes'}"
+        )
+    else:
+        text = "mistakes, and the most there can be (dashed)"
+    ax.set_title(text, fontsize="medium")
+
+
+def _allowed(certificate: ModelCertificate) -> float | None:
+    bound = certificate.mistakes
+    return None if bound is None or math.isinf(bound.allowed) else bound.allowed
+
+
+def _counted(made: float) -> str:
+    return f"{made:,.0f} mistake{'' if made == 1 else 's'}"
+
+
+def _most(certificate: ModelCertificate) -> str:
+    """Return the bound in whole mistakes, or roughly where there are millions."""
+    allowed = _allowed(certificate)
+    if allowed is None:
+        return "no bound"
+    return f"at most {math.floor(allowed):,}" if allowed < 1e6 else f"at most {allowed:.3g}"
