@@ -122,9 +122,12 @@ class Data:
 
     def places(self, numbers: Any) -> NDArray[np.intp] | None:
         """Return where the rows of these numbers stand here; None if one of them does not, or stands twice."""
-        if not all(type(number) is int and 0 <= number < 2**62 for number in numbers):
+        try:
+            wanted = np.asarray(numbers, dtype=np.int64) if set(map(type, numbers)) == {int} else np.empty(0)
+        except OverflowError:
             return None
-        wanted = np.asarray(numbers, dtype=np.int64)
+        if not len(wanted):
+            return None
         if not (np.diff(wanted) > 0).all() and len(np.unique(wanted)) < len(wanted):
             return None
         if self.index is None:

@@ -22,7 +22,6 @@ import numpy as np
 from separatrix.certificates import bounds
 from separatrix.certificates.data import Data, processors
 from separatrix.certificates.deciding import combines_to_zero, spans
-from separatrix.certificates.fields import Number
 from separatrix.certificates.integers import rank
 from separatrix.certificates.witness import Plane, Points, Witness
 
@@ -104,7 +103,7 @@ def prove(data: Data, witness: Witness) -> Proof:
     if plane is not None and len(plane.weights) == data.d and (data.free or plane.bias == 0):
         if plane.whole:
             weak, reach = _whole_plane(data, plane)
-        elif _floats((*plane.weights, plane.bias)):
+        elif plane.kinds == {float}:
             reach, longest = _float_plane(data, plane)
     touching, upper = (False, math.inf) if points is None else _points(data, points)
     if math.isinf(longest):
@@ -174,14 +173,10 @@ def _points(data: Data, points: Points) -> tuple[bool, float]:
         whole = [int(weight) for weight in points.weights]
         touching = min(whole) > 0 and combines_to_zero(part.exact, range(part.n), whole)
         return touching, 0.0 if touching else math.inf
-    shares = np.array(points.weights, dtype=np.float64) if _floats(points.weights) else np.zeros(1)
+    shares = np.array(points.weights, dtype=np.float64) if points.kinds == {float} else np.zeros(1)
     if not ((shares > 0).all() and np.isfinite(shares).all()):
         return False, math.inf
     return False, bounds.hull_gap(part.rows, part.signs, shares, free=data.free)
-
-
-def _floats(values: tuple[Number, ...]) -> bool:
-    return all(type(value) is float for value in values)
 
 
 def _spanned(data: Data, points: Points) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from separatrix.certificates.fields import Number, count, digits, exactly, expect_fields, listed, number, numbers
@@ -16,10 +17,15 @@ class Plane:
     weights: tuple[Number, ...]
     bias: Number
 
+    @cached_property
+    def kinds(self) -> set[type]:
+        """Of which types its numbers are."""
+        return {type(self.bias), *map(type, self.weights)}
+
     @property
     def whole(self) -> bool:
         """Whether all its numbers are whole numbers, so that it is checked without any rounding."""
-        return all(isinstance(value, int) for value in (*self.weights, self.bias))
+        return self.kinds == {int}
 
     def __repr__(self) -> str:
         return f"Plane(weights={_tuple(self.weights)}, bias={_short(self.bias)})"
@@ -39,10 +45,15 @@ class Points:
     rows: tuple[int, ...]
     weights: tuple[Number, ...]
 
+    @cached_property
+    def kinds(self) -> set[type]:
+        """Of which types the weights are."""
+        return set(map(type, self.weights))
+
     @property
     def whole(self) -> bool:
         """Whether the weights are whole numbers."""
-        return all(isinstance(value, int) for value in self.weights)
+        return self.kinds == {int}
 
     @property
     def shares(self) -> tuple[float, ...]:
