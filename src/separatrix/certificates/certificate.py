@@ -193,8 +193,9 @@ class Certificate:
             return Check((f"the labels are {seen}; the certificate is about {self.names}",))
         negative = None if self.negative is None else labels.index(self.negative)
         positive = labels.index(self.positive)
-        if type(self.fit_intercept) not in (bool,):
-            return Check((f"fit_intercept must be True or False; it is {self.fit_intercept!r:.60}",))
+        intercept: Any = self.fit_intercept  # whoever made this certificate
+        if not isinstance(intercept, bool):
+            return Check((f"fit_intercept must be True or False; it is {intercept!r:.60}",))
         if positive == negative or (negative is None and len(labels) <= 2):
             return Check(("the certificate names the same class twice, or the rest of two classes",))
         return self._check(question(rows, classes, codes, self.fit_intercept, positive, negative))

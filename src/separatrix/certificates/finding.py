@@ -17,7 +17,7 @@ from separatrix.certificates.data import Data
 from separatrix.certificates.deciding import Decision, decide
 from separatrix.certificates.exact_rows import Places
 from separatrix.certificates.gordan import HaltedError
-from separatrix.certificates.integers import dependence, primitive
+from separatrix.certificates.integers import circuit, primitive
 from separatrix.certificates.proving import Proof, prove
 from separatrix.certificates.witness import Plane, Points, Witness
 from separatrix.rows import Floats
@@ -108,8 +108,8 @@ def _circuit(data: Data, found: Found) -> tuple[int, ...] | None:
     """Return the whole weights with which the points that were found add up to zero, if there are such."""
     if found.ended != "small" or not 0 < len(found.points) <= _LARGEST_CIRCUIT:
         return None
-    weights = dependence(data.part(found.points).exact.take(range(len(found.points))))
-    return None if weights is None or min(weights) <= 0 else primitive(weights)
+    weights = circuit(data.part(found.points).exact.take(range(len(found.points))))
+    return None if weights is None else primitive(weights)
 
 
 def _decided(data: Data, found: Found, halted: Callable[[], bool]) -> Witness | None:

@@ -8,13 +8,13 @@ and then about those too that its last plane had on the wrong side.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from separatrix.certificates.exact_rows import Exponents, Places, Space
 from separatrix.certificates.integers import primitive
 from separatrix.rows import Floats
+from separatrix.svm.hard import largest_least
 
 _AT_FIRST = 2000  # rows
 _MORE = 1000
@@ -42,19 +42,13 @@ def guess(space: Space, halted: Callable[[], bool]) -> tuple[tuple[int, ...] | N
 
 def _program(table: Floats, exponents: Exponents) -> tuple[tuple[int, ...] | None, Floats]:
     """Return a plane if the margin is more than nothing, else None; and the weights."""
-    from scipy.optimize import linprog
-
-    n, d = table.shape
+    n = len(table)
     largest = np.abs(table).max(axis=1, keepdims=True)
-    table = table / np.where(largest > 0.0, largest, 1.0)
-    goal = np.zeros(d + 1)
-    goal[-1] = -1.0
-    bounds = [(-1.0, 1.0)] * d + [(None, 1.0)]
-    found: Any = linprog(goal, A_ub=np.hstack([-table, np.ones((n, 1))]), b_ub=np.zeros(n), bounds=bounds)
-    if found.x is None:
+    found = largest_least(table / np.where(largest > 0.0, largest, 1.0))
+    if found is None:
         return None, np.zeros(n)
-    if found.x[-1] <= _NOTHING:
-        return None, -np.asarray(found.ineqlin.marginals, dtype=np.float64)
-    units = np.rint(np.ldexp(found.x[:-1], _UNIT)).astype(np.int64).tolist()
+    if found.least <= _NOTHING:
+        return None, found.weights
+    units = np.rint(np.ldexp(found.plane, _UNIT)).astype(np.int64).tolist()
     shifts = (exponents.max() - exponents).tolist()
     return primitive([unit << shift for unit, shift in zip(units, shifts, strict=True)]), np.zeros(n)

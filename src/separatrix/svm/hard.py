@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -83,8 +84,6 @@ def separating_plane(question: Question) -> tuple[tuple[Floats, float] | None, F
     zero when t is zero. Features are first moved to their mean (dense rows and a bias only) and brought to the same
     size: the program's tolerances are meant for numbers near 1.
     """
-    from scipy.optimize import linprog
-
     values = question.rows.values
     n, d = question.rows.shape
     biased = question.free or question.bias > 0
@@ -100,19 +99,42 @@ def separating_plane(question: Question) -> tuple[tuple[Floats, float] | None, F
         table = sparse.csr_array(moved)
     size[size == 0] = 1.0
     table = table.multiply(signs).multiply(1.0 / size[None, :]).tocsr()
-    bias = sparse.csr_array(-signs if biased else np.zeros((n, 1)))
-    table = sparse.hstack([-table, bias, sparse.csr_array(np.ones((n, 1)))]).tocsr()
-    goal = np.zeros(d + 2)
-    goal[-1] = -1.0
-    bounds = [(-1.0, 1.0)] * d + [(None, None), (None, 1.0)]
-    found = linprog(goal, A_ub=table, b_ub=np.zeros(n), bounds=bounds, method="highs")
-    if found.x is None:
+    table = sparse.hstack([table, sparse.csr_array(signs)]).tocsr() if biased else table
+    found = largest_least(table, unbounded=int(biased))
+    if found is None:
         return None, None
-    weights = np.asarray(found.x[:d] / size, dtype=np.float64)
-    plane = (weights, float(found.x[d]) - _core.dot(weights, middle) if biased else 0.0)
-    witness = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
+    weights = np.asarray(found.plane[:d] / size, dtype=np.float64)
+    plane = (weights, float(found.plane[d]) - _core.dot(weights, middle) if biased else 0.0)
+    witness = np.maximum(found.weights, 0.0)
     total = _core.dot(witness, np.ones(n))
     return plane, witness / total if total > 0 else None
+
+
+class Program(NamedTuple):
+    """The answer of a linear program: a plane, its least product with the rows, and the rows' dual weights."""
+
+    plane: Floats
+    least: float
+    weights: Floats
+
+
+def largest_least(table: Any, *, unbounded: int = 0) -> Program | None:
+    """Return W with the largest ``t <= 1`` for which ``z . W >= t`` for all rows z of the table; None if it fails.
+
+    The numbers of W lie between -1 and 1, but for as many at its end as are ``unbounded``.
+    """
+    from scipy.optimize import linprog
+
+    n, d = table.shape
+    level = np.ones((n, 1))
+    left = sparse.hstack([-table, sparse.csr_array(level)]).tocsr() if is_sparse(table) else np.hstack([-table, level])
+    goal = np.zeros(d + 1)
+    goal[-1] = -1.0
+    bounds = [(-1.0, 1.0)] * (d - unbounded) + [(None, None)] * unbounded + [(None, 1.0)]
+    found = linprog(goal, A_ub=left, b_ub=np.zeros(n), bounds=bounds, method="highs")
+    if found.x is None:
+        return None
+    return Program(found.x[:-1], float(found.x[-1]), -np.asarray(found.ineqlin.marginals, dtype=np.float64))
 
 
 def widest_margin(question: Question, witness: Floats) -> tuple[float, float]:
