@@ -259,3 +259,26 @@ def test_an_unknown_build_in_the_environment_is_one_sentence():
     ran = subprocess.run([sys.executable, "-c", "import separatrix"], env=environment, capture_output=True, text=True)
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].startswith("ImportError: SEPARATRIX_ISA=v5: no build 'v5' runs on this machine")
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 127, 128, 129, 136, 255, 1000, 1025, 4097])
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_columns_are_summed_as_numpy_sums_them_one_by_one(n, d):
+    rng = np.random.default_rng(n * d)
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-8, 9, (n, d))
+    centre = rng.standard_normal(d)
+    for jobs in (1, 2, 5):
+        assert _core.column_sums(X, None, False, jobs)[0].tolist() == np.asfortranarray(X).sum(axis=0).tolist()
+        off = np.asfortranarray(X - centre)
+        sums, squares = _core.column_sums(X, centre, True, jobs)
+        assert sums.tolist() == off.sum(axis=0).tolist()
+        assert squares.tolist() == (off * off).sum(axis=0).tolist()
+
+
+def test_column_sums_refuse_what_does_not_fit():
+    with pytest.raises(ValueError, match="centre must have one number for each column"):
+        _core.column_sums(np.ones((3, 2)), np.ones(3), False, 1)
+    with pytest.raises(TypeError):
+        _core.column_sums(np.ones((3, 2), dtype=np.float32), None, False, 1)
+    assert _core.column_sums(np.empty((0, 2)), None, True, 2).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert _core.column_sums(np.empty((3, 0)), None, True, 2).shape == (2, 0)

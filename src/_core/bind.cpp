@@ -436,5 +436,8 @@ NB_MODULE(_core, module) {
 
     bind_margin(module);
     bind_dual(module);
+    bind_csv(module);
     bind_exact(module);
+    bind_libsvm(module);
+    bind_sums(module);
 }

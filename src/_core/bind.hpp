@@ -67,6 +67,9 @@ const Kernels& kernels();  // of the build in use
 
 void bind_dual(nb::module_& module);
 void bind_margin(nb::module_& module);
+void bind_csv(nb::module_& module);
 void bind_exact(nb::module_& module);
+void bind_libsvm(nb::module_& module);
+void bind_sums(nb::module_& module);
 
 }  // namespace sx
