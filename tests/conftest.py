@@ -3,10 +3,46 @@
 from __future__ import annotations
 
 import os
+import sys
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn skips one of its checks without it
 
+import pytest
 from hypothesis import settings
+
+from postgres_server import binaries, server
 
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """Yield the address of a PostgreSQL server that lives as long as the tests."""
+    programs = binaries()
+    if programs is None:
+        if os.environ.get("SEPARATRIX_TEST_POSTGRES") == "required":
+            pytest.fail("initdb and pg_ctl of PostgreSQL are not found")
+        pytest.skip("initdb and pg_ctl of PostgreSQL are not found")
+    with server(programs) as address:
+        yield address
+
+
+@pytest.fixture
+def run(monkeypatch, capfd, tmp_path):
+    """Return what runs a command in an empty folder and gives its exit status, output and messages."""
+    from separatrix.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["separatrix", *map(str, arguments)])
+        try:
+            main()
+            status = 0
+        except SystemExit as end:
+            status = int(end.code or 0)
+        out = capfd.readouterr()
+        return status, out.out, out.err
+
+    return run

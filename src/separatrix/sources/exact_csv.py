@@ -1,4 +1,4 @@
-"""A small CSV file: with exact numbers for traces, where ``0.1`` is one tenth, or with floats.
+"""A small CSV file with exact numbers, for traces: ``0.1`` is one tenth.
 
 Not for large files: every cell becomes a Python number.
 """
@@ -6,20 +6,12 @@ Not for large files: every cell becomes a Python number.
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from separatrix.problem import as_exact
-from separatrix.rows import Floats
 
 _MOST_CELLS = 1_000_000
-_MOST_FLOATS = 50_000_000
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
-_WHOLE = 2.0**53  # beyond it, not every whole number is a float
 
 
 class ExactTable(NamedTuple):
@@ -32,33 +24,11 @@ class ExactTable(NamedTuple):
 
 def read_exact_csv(path: str | Path, target: str) -> ExactTable:
     """Read a CSV file with a header line; the column ``target`` holds the labels, all others numbers."""
-    table = _read(Path(path), target, as_exact, _MOST_CELLS)
+    table = _read(Path(path), target)
     return table._replace(y=_as_numbers(table.y))
 
 
-def read_float_csv(path: str | Path, target: str) -> tuple[Floats, list[Any], list[str]]:
-    """Read the same with every number rounded to the nearest float."""
-    table = _read(Path(path), target, _as_float, _MOST_FLOATS)
-    whole = all(_INTEGER.fullmatch(label) for label in set(table.y))
-    labels = [int(label) for label in table.y] if whole else table.y
-    return np.array(table.X, dtype=np.float64), labels, table.names
-
-
-def _as_float(cell: str) -> float:
-    if "_" in cell or not cell.isascii():
-        raise ValueError("no number as others write it")
-    try:
-        value = float(cell)
-    except ValueError:
-        value = float(as_exact(cell))
-    if not np.isfinite(value):
-        raise ValueError("no finite number")
-    if abs(value) >= _WHOLE and as_exact(cell) != value:
-        raise ValueError("a whole number that no float equals")
-    return value
-
-
-def _read(path: Path, target: str, number: Callable[[str], Any], most: int) -> ExactTable:
+def _read(path: Path, target: str) -> ExactTable:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = [line for line in csv.reader(file, strict=True) if line]
@@ -77,8 +47,8 @@ def _read(path: Path, target: str, number: Callable[[str], Any], most: int) -> E
     head = [name.strip() for name in lines[0]]
     if target not in head:
         raise ValueError(f"{path} has no column {target!r}; its columns are {', '.join(head)}")
-    if len(lines) * len(head) > most:
-        raise ValueError(f"{path} has more than {most:,} cells, the most that this command takes")
+    if len(lines) * len(head) > _MOST_CELLS:
+        raise ValueError(f"{path} has more than {_MOST_CELLS:,} cells, the most that this command takes")
     twice = next((name for k, name in enumerate(head) if name in head[:k]), None)
     if twice is not None:
         raise ValueError(f"{path} has two columns called {twice!r}")
@@ -99,11 +69,10 @@ def _read(path: Path, target: str, number: Callable[[str], Any], most: int) -> E
         values = []
         for name, cell in zip(names, cells, strict=True):
             try:
-                values.append(number(cell.strip()))
+                values.append(as_exact(cell.strip()))
             except (ValueError, OverflowError):
                 found = f"the text {cell!r}" if cell.strip() else "nothing"
-                wanted = "a number belongs" if number is as_exact else "a number that a 64-bit float can hold belongs"
-                raise ValueError(f"{path}, row {row}, column {name!r}: found {found} where {wanted}") from None
+                raise ValueError(f"{path}, row {row}, column {name!r}: found {found} where a number belongs") from None
         X.append(values)
     return ExactTable(X, y, names)
 
