@@ -35,9 +35,11 @@ def test_the_public_names_are_these():
         "enclosing_ball",
         "importance",
         "kkt",
+        "load",
         "observers",
         "original_units",
         "rules",
+        "save",
         "solve",
         "stops",
         "trace",
@@ -57,9 +59,14 @@ def loaded_by(code):
 
 
 def test_importing_the_package_loads_numpy_at_most():
-    heavy = {"scipy", "sklearn", "pandas", "polars", "matplotlib", "rich", "typer", "joblib"}
+    heavy = {
+        "scipy", "sklearn", "pandas", "polars", "matplotlib", "rich", "typer", "joblib", "safetensors", "duckdb",
+        "pyarrow",
+    }  # fmt: skip
     assert not heavy & loaded_by("import separatrix")
-    assert not heavy & loaded_by("import separatrix as sx; sx.solve, sx.trace, sx.datasets, sx.observers")
+    assert not heavy & loaded_by(
+        "import separatrix as sx; sx.solve, sx.trace, sx.datasets, sx.observers, sx.save, sx.load"
+    )
     assert not {"scipy", "sklearn", "pandas"} & loaded_by("import separatrix.cli.app")
 
 

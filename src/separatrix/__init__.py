@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from separatrix.enclosing import enclosing_ball
     from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, Perceptron
     from separatrix.feature_importance import importance
+    from separatrix.models.model_file import load, save
     from separatrix.original_scale import original_units
     from separatrix.problem import Problem
     from separatrix.solving import solve
@@ -56,9 +57,11 @@ __all__ = [
     "enclosing_ball",
     "importance",
     "kkt",
+    "load",
     "observers",
     "original_units",
     "rules",
+    "save",
     "solve",
     "stops",
     "trace",
@@ -84,7 +87,9 @@ _ON_FIRST_USE = {
     "enclosing_ball": "separatrix.enclosing",
     "importance": "separatrix.feature_importance",
     "kkt": "separatrix.conditions",
+    "load": "separatrix.models.model_file",
     "original_units": "separatrix.original_scale",
+    "save": "separatrix.models.model_file",
     "solve": "separatrix.solving",
     "trace": "separatrix.tracing",
 }

@@ -1,0 +1,97 @@
+"""Write the seeds of fuzz/corpus/model_file: one small model of each kind."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+
+import separatrix as sx
+from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoProgress, TimeLimit
+
+FOLDER = Path(__file__).parent / "corpus" / "model_file"
+X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 2.0], [1.0, 3.0], [0.5, 2.5]])
+TWO, THREE, CUT = [0, 0, 1, 1, 1, 0], ["a", "a", "b", "b", "c", "c"], [0, 1, 0, 1, 0, 1]
+TEXTS = ["a red dog", "one cat", "dog and cat", "fish", "red fish", "cat fish"]
+MIXED = np.array([[1.0, "x"], [2.0, "y"], [3.0, "x"], [4.0, "z"], [5.0, "x"], [6.0, "z"]], dtype=object)
+
+
+def models() -> dict[str, object]:
+    """Return them by name."""
+    found: dict[str, object] = {}
+    for readout in ("last", "averaged", "voted", "pocket"):
+        found[f"perceptron_{readout}"] = sx.Perceptron(readout=readout, max_iter=3, random_state=0).fit(X, TWO)
+        found[f"kernel_perceptron_{readout}"] = sx.KernelPerceptron(readout=readout, max_iter=3).fit(X, THREE)
+    found["perceptron_three"] = sx.Perceptron(readout="voted", warm_start=True, max_iter=2).fit(X, THREE)
+    found["perceptron_sparse"] = sx.Perceptron(readout="voted", max_iter=2).fit(sparse.csr_array(X), TWO)
+    short = {"warm_start": True, "stop": TimeLimit(1e-9), "random_state": 1}
+    for readout in ("last", "averaged", "voted", "pocket"):
+        found[f"perceptron_cut_{readout}"] = sx.Perceptron(readout=readout, **short).fit(X, CUT)
+    found["perceptron_weighted"] = sx.Perceptron(
+        max_iter=2, stop=LossAtMost(0) | MaxEpochs(2), class_weight={0: 1.0, 1: 2.0}
+    ).fit(X, TWO)
+    found["neuron_cut"] = sx.Neuron(**short).fit(X, np.resize(["a", "b", "c"], 6))
+    found["neuron"] = sx.Neuron(max_iter=3, stop=NoProgress() | HeldOutFlat(0.3)).fit(X, TWO)
+    found["neuron_three"] = sx.Neuron(max_iter=2, loss="log", init=(np.ones((3, 2)), np.zeros(3))).fit(X, THREE)
+    found["svm"] = sx.LinearSVM().fit(X, THREE)
+    found["svm_hard"] = sx.LinearSVM(C=np.inf).fit(X, [0, 0, 1, 1, 1, 0])
+    cut = sx.LinearSVM(C=100.0, warm_start=True).fit(X, CUT)
+    found["svm_cut"] = cut.set_params(C=1.0, **short).fit(X, CUT)
+    found["svm_cut_hard"] = sx.LinearSVM(C=np.inf, **short).fit(X, X[:, 0] > 0.7)
+    found["svm_cut_online"] = sx.LinearSVM(solver="online", **short).fit(X, CUT)
+    found["svm_online"] = sx.LinearSVM(solver="online", average=True, max_iter=3).fit(X, TWO)
+    found["kernel_svm"] = sx.KernelSVM().fit(X, THREE)
+    found["kernel_svm_sparse"] = sx.KernelSVM(kernel="poly").fit(sparse.csr_matrix(X), TWO)
+    found["kernel_svm_table"] = sx.KernelSVM(kernel="precomputed").fit(X @ X.T, TWO)
+    found["network"] = sx.Network((2,), max_iter=2, random_state=0).fit(X, TWO)
+    found["network_cut"] = sx.Network((2, 2), **short).fit(X, CUT)
+    last = {"max_iter": 2, "random_state": 0}
+    scalers = [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), Normalizer(), PolynomialFeatures()]
+    found["scalers"] = make_pipeline(*scalers, "passthrough", make_pipeline(sx.Perceptron(**last))).fit(X, TWO)
+    encoders = [OneHotEncoder(drop="first", min_frequency=2), OneHotEncoder(sparse_output=False), OrdinalEncoder()]
+    columns = [(str(k), encoder, [1]) for k, encoder in enumerate(encoders)]
+    columns += [
+        ("n", make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), [0]),
+        ("p", "passthrough", [0]),
+    ]
+    columns += [("s", SimpleImputer(strategy="most_frequent"), slice(0, 1)), ("d", "drop", [1])]
+    found["columns"] = make_pipeline(ColumnTransformer(columns), sx.Perceptron(**last)).fit(MIXED, TWO)
+    found["words"] = make_pipeline(
+        CountVectorizer(stop_words="english"), TfidfTransformer(), sx.Perceptron(**last)
+    ).fit(TEXTS, TWO)
+    found["tfidf"] = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), sx.LinearSVM()).fit(TEXTS, TWO)
+    found["hashed"] = make_pipeline(HashingVectorizer(n_features=16), sx.Perceptron(**last)).fit(TEXTS, TWO)
+    online = sx.Perceptron(stop=MaxEpochs(2), random_state=0)
+    for begin in range(0, 6, 2):
+        online.partial_fit(X[begin : begin + 2], THREE[begin : begin + 2])
+    found["online"] = online
+    return found
+
+
+def main() -> None:
+    """Write the files."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, model in models().items():
+            sx.save(model, FOLDER / f"{name}.sx")
+
+
+if __name__ == "__main__":
+    main()
