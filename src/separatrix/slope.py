@@ -61,7 +61,7 @@ def learned(verdict: Ending | None, loss: float, coin: float, rule: Downhill) ->
     if verdict is None or not (verdict.flat and verdict.converged) or loss < (coin if rule.alpha else 0.999 * coin):
         return verdict
     no_better = f"that is no better than {coin:.3g}, the loss of {rule.zero}"
-    return Ending(f"{verdict.text}: {no_better}; {rule.remedy}", False)
+    return verdict._replace(text=f"{verdict.text}: {no_better}; {rule.remedy}", converged=False)
 
 
 class Growth:

@@ -410,12 +410,13 @@ class _Run:
     def _judge(self, questions: list[_Question], active: list[_Question], order: Order | None) -> None:
         """Close the epoch: tell the observers about all questions together, ask the stop rules about each."""
         reports = []
+        seconds = self._seconds()  # the same for all, so that a time limit ends them in the same epoch
         for question in active:
             state = question.state
             state.epochs += 1
             state.position = 0
             question.number += 1
-            question.report = state.last_report = self._report(question, order)
+            question.report = state.last_report = self._report(question, order, seconds)
             question.known.update(question.report.losses)
             reports.append(question.report)
         for question, report in zip(active, reports, strict=True):
@@ -433,7 +434,7 @@ class _Run:
                 if question.ending is None:
                     question.ending = Ending(f"stopped by a callback after epoch {question.number}", False)
 
-    def _report(self, question: _Question, order: Order | None) -> Epoch:
+    def _report(self, question: _Question, order: Order | None, seconds: float) -> Epoch:
         state = question.state
         losses: dict[str, float] = {}
         held_out = None
@@ -450,7 +451,7 @@ class _Run:
             held_out = float(wrong) / (len(rows) if counts is None else float(counts[rows].sum()))
         return Epoch(
             question.number, state.mistakes, state.updates - question.updates_before, _norm([state]),
-            self._seconds(), losses, held_out, None if self._slope is None else self._slope.mean_loss(state, order),
+            seconds, losses, held_out, None if self._slope is None else self._slope.mean_loss(state, order),
             since,
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ import math
 import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from separatrix.losses import LOSSES
 
@@ -123,6 +123,17 @@ class NoMistakes(Stop):
         return lambda epoch: None if epoch.mistakes else Ending(f"no mistakes in epoch {epoch.number}", True)
 
 
+def _after(epoch: Epoch, count: int, *, cut: bool) -> Ending:
+    """Return the ending of a run that had no more epochs."""
+    if epoch.mean_loss is not None:
+        made = times(epoch.mistakes, "mistake") if epoch.mistakes else "no mistakes"
+        text = f"stopped after {times(count, 'epoch')} with a mean loss of {epoch.mean_loss:.6g}"
+        # On separable data a smooth loss falls for ever: an epoch without mistakes is all there is to reach.
+        return Ending(f"{text} and {made} in the last", not epoch.mistakes, cut=cut, flat=True)
+    text = f"stopped after {times(count, 'epoch')} with {times(epoch.mistakes, 'mistake')} in the last"
+    return Ending(f"{text}: the data may not be separable" if epoch.mistakes else text, False, cut=cut)
+
+
 @dataclass(frozen=True)
 class MaxEpochs(Stop):
     """Stop after this many epochs."""
@@ -135,19 +146,31 @@ class MaxEpochs(Stop):
 
     def begin(self) -> Judge:
         """Return a judge."""
+        return lambda epoch: _after(epoch, epoch.number, cut=False) if epoch.number >= self.epochs else None
 
-        def judge(epoch: Epoch) -> Ending | None:
-            if epoch.number < self.epochs:
-                return None
-            if epoch.mean_loss is not None:
-                made = times(epoch.mistakes, "mistake") if epoch.mistakes else "no mistakes"
-                text = f"stopped after {times(epoch.number, 'epoch')} with a mean loss of {epoch.mean_loss:.6g}"
-                # On separable data a smooth loss falls for ever: an epoch without mistakes is all there is to reach.
-                return Ending(f"{text} and {made} in the last", not epoch.mistakes, flat=True)
-            text = f"stopped after {times(epoch.number, 'epoch')} with {times(epoch.mistakes, 'mistake')} in the last"
-            return Ending(f"{text}: the data may not be separable" if epoch.mistakes else text, False)
 
-        return judge
+@dataclass(frozen=True)
+class EpochsInAll(MaxEpochs):
+    """Stop after this many epochs of a run, those before it was cut short counted too; it can then go on with more.
+
+    ``MaxEpochs`` counts the epochs of one call, and what it ends is over.
+    """
+
+    def begin(self) -> Judge:
+        """Return a judge."""
+        return lambda epoch: _after(epoch, epoch.since, cut=True) if epoch.since >= self.epochs else None
+
+
+def over(state: Any, stop: Stop) -> Ending | None:
+    """Return the ending of a state that is to go on, None if it has epochs left to go.
+
+    Questions of one run are cut short at different epochs; one that has had all of them waits for the others.
+    """
+    if state.ended is not None and not state.ended.cut:
+        return state.ended  # type: ignore[no-any-return]
+    reports = getattr(state, "reports", [])
+    limits = [part.epochs for part in stop.parts if isinstance(part, EpochsInAll)]
+    return _after(reports[-1], len(reports), cut=True) if limits and len(reports) >= min(limits) else None
 
 
 @dataclass(frozen=True)
@@ -328,6 +351,17 @@ def watches_progress(stop: Stop) -> bool:
 def held_out_fraction(stop: Stop) -> float:
     """Return the part of the examples to hold out (0: none)."""
     return max((part.fraction for part in stop.parts if isinstance(part, HeldOutFlat)), default=0.0)
+
+
+def lasting(stop: Stop) -> tuple[Stop, ...]:
+    """Return the parts of a rule that look back over several epochs; those that count epochs or seconds do not.
+
+    Examples
+    --------
+    >>> lasting(LossFlat(1e-3) | MaxEpochs(5) | TimeLimit(2))
+    (LossFlat(change=0.001, patience=5, every=1, loss='zero_one'),)
+    """
+    return tuple(part for part in stop.parts if not isinstance(part, MaxEpochs | TimeLimit))
 
 
 def time_limit(stop: Stop) -> TimeLimit | None:

@@ -100,8 +100,8 @@ class Certified:
         if taught is None or rows is None:
             raise AttributeError(
                 "certificate_ needs the data of fit as they were: there are none if the model is not fitted, learned "
-                "online or is a copy, and large data must still be in memory, unchanged; sx.certify(X, y) is about "
-                "data alone"
+                "online, is a copy or was read from a file, and large data must still be in memory, unchanged; "
+                "sx.certify(X, y) is about data alone"
             )
         coef = self.coef_.toarray() if is_sparse(self.coef_) else self.coef_
         mark = hashlib.blake2b(coef.tobytes() + self.intercept_.tobytes()).hexdigest()

@@ -36,7 +36,7 @@ from separatrix.problem import Problem, check_weights
 from separatrix.rows import Floats, Rows
 from separatrix.solution import Status
 from separatrix.spread import Spread
-from separatrix.stops import MaxEpochs, Stop, held_out_fraction, times
+from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over, times
 
 Self = TypeVar("Self", bound="Classifier")
 
@@ -153,8 +153,9 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                         state.new_data = not same_data
                     elif self._watched != self._watch_mark():
                         state.reports, state.plateau, state.level = [], (math.inf, 0), 0.0
-                    elif self._asked != stop:
+                    elif lasting(self._asked) != lasting(stop):
                         state.reports = []
+                    state.ended = over(state, stop)
             else:
                 seed = seed_of(self.random_state)
                 states = self._start(problem, seed)

@@ -91,7 +91,7 @@ class LinearClassifier(Certified, Classifier):
             for name, value in self._fitted(states).items():
                 setattr(self, name, value)
             self._run_seed, self._readout, self._width = seed, self.readout, problem.d
-            self._cut_short = any(state.ended is None for state in states)
+            self._cut_short = any(state.ended is None or state.ended.cut for state in states)
             self._bias_constant = float(problem.bias)
             self.history_ = history
             self.n_iter_ = max(solution.n_epochs for solution in solutions)

@@ -175,7 +175,7 @@ class Network(Descending, Classifier):
             for name, value in self._fitted(states).items():
                 setattr(self, name, value)
             self._run_seed, self._width = seed, problem.d
-            self._cut_short = state.ended is None
+            self._cut_short = state.ended is None or state.ended.cut
             self.history_ = history
             self.n_updates_ = state.updates - before
 
