@@ -17,10 +17,12 @@ from separatrix.plots.brackets import bracket
 from separatrix.plots.curves import loss_curve
 from separatrix.plots.descents import compare_steps, loss_surface, path
 from separatrix.plots.duality import gap
+from separatrix.plots.histograms import margin_histogram
 from separatrix.plots.hulls import hulls
 from separatrix.plots.loss_shapes import losses
 from separatrix.plots.margins import margin
 from separatrix.plots.mistakes import mistakes
+from separatrix.plots.weights import weights
 
 __all__ = [
     "ball",
@@ -33,6 +35,8 @@ __all__ = [
     "loss_surface",
     "losses",
     "margin",
+    "margin_histogram",
     "mistakes",
     "path",
+    "weights",
 ]

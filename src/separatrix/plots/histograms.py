@@ -1,0 +1,61 @@
+"""How far rows are from the boundary, by class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from separatrix.plots.boundaries import known_labels
+from separatrix.plots.canvas import colours_of, legend_below, new_axes
+
+_BINS = 40
+
+
+def margin_histogram(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+    """Draw how many rows of each class lie how far on the right side of the boundary.
+
+    With two classes the margin is ``y f(x)``; with more it is the score of the row's own class less the best of the
+    others. Rows to the left of 0 are answered wrongly. For a linear model of two classes it is the distance from the
+    plane.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With ``decision_function`` and ``classes_``.
+    X, y : rows and labels
+        What to draw.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+    """
+    scores = np.asarray(model.decision_function(X), dtype=np.float64)
+    classes, codes = known_labels(model, y, len(scores))
+    if scores.ndim == 1:
+        margins = np.where(codes == 1, scores, -scores)
+        what = "margin: the score on the row's own side"
+        length = float(np.linalg.norm(model.coef_)) if hasattr(model, "coef_") else 0.0
+        if length > 0 and getattr(model, "readout", None) != "voted":
+            margins, what = margins / length, "distance from the plane, on the row's own side"
+    else:
+        rows = np.arange(len(scores))
+        own = scores[rows, codes]
+        others = scores.copy()
+        others[rows, codes] = -np.inf
+        margins, what = own - others.max(axis=1), "score of the row's own class less the best of the others"
+    ax = new_axes(ax)
+    edges = np.histogram_bin_edges(margins, bins=_BINS)
+    for code, colour in enumerate(colours_of(len(classes))):
+        ax.hist(margins[codes == code], bins=edges.tolist(), color=colour, alpha=0.6, label=str(classes[code]))
+    ax.axvline(0.0, color="#333333", linewidth=1.0)
+    wrong = int((margins <= 0).sum())
+    ax.set_title(f"{wrong:,} of {len(margins):,} rows on the wrong side", fontsize="medium")
+    ax.set_xlabel(what)
+    ax.set_ylabel("rows")
+    legend_below(ax)
+    return ax
