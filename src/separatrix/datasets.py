@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,6 +98,55 @@ def load(name: str) -> tuple[Floats, NDArray[np.int64]]:
     """
     found = example(name)
     return np.array(found.X, dtype=np.float64), np.array(found.y)
+
+
+# Palmer penguins: Gorman, Williams and Fraser (2014), PLoS ONE 9(3) e90081; Horst, Hill and Gorman (2020); CC0.
+_FILES = {"penguins": "Palmer penguins: 344 birds of three species, four measures, island, sex, year; some are missing"}
+
+
+def files() -> list[str]:
+    """Return the names of the built-in tables.
+
+    Examples
+    --------
+    >>> files(), path("penguins").name
+    (['penguins'], 'penguins.csv')
+    """
+    return list(_FILES)
+
+
+def path(name: str) -> Path:
+    """Return where the CSV file of a built-in table lies."""
+    if name.lower() not in _FILES:
+        raise ValueError(f"no built-in table is called {name!r}; there are {', '.join(_FILES)}")
+    return Path(__file__).with_name("data") / f"{name.lower()}.csv"
+
+
+def about() -> dict[str, str]:
+    """Return what each built-in data set is, by name."""
+    return {**_FILES, **{name: each.about for name, each in _EXAMPLES.items()}}
+
+
+def as_csv(name: str) -> str:
+    """Return a built-in data set as the text of a CSV file.
+
+    Examples
+    --------
+    >>> print(as_csv("or"), end="")
+    x1,x2,label
+    0,0,0
+    0,1,1
+    1,0,1
+    1,1,1
+    """
+    if name.lower() in _FILES:
+        return path(name).read_text(encoding="utf-8")
+    if name.lower() not in _EXAMPLES:
+        raise ValueError(f"no data set is called {name!r}; there are {', '.join(about())}")
+    found = example(name)
+    head = [f"x{place + 1}" for place in range(len(found.X[0]))]
+    rows = [[*(f"{float(value):g}" for value in row), str(label)] for row, label in zip(found.X, found.y, strict=True)]
+    return "\n".join(",".join(cells) for cells in [[*head, "label"], *rows]) + "\n"
 
 
 class Separable(NamedTuple):
