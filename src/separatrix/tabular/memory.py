@@ -1,0 +1,92 @@
+"""How much memory there is for rows."""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+
+_PLAIN = (".csv", ".tsv", ".txt", ".psv", ".jsonl", ".ndjson", ".json", ".npy", ".libsvm", ".svm", ".svmlight")
+_PACKED = 4  # how much larger the text is than a packed file, about
+_UNKNOWN = 4 << 30  # where the system does not say
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}
+
+
+def available() -> int:
+    """Return about how many bytes this process can still take: of the machine, its container and its own limits."""
+    return max(0, min([_of_machine(), *_of_container(), *_of_process()]))
+
+
+def size_of_files(where: str | None) -> int:
+    """Return about how many bytes of text a path, a folder or a pattern stands for; 0 if that cannot be told."""
+    if where is None or where == "-":
+        return 0
+    path = Path(where)
+    files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
+    if not path.exists():
+        files = [Path(each) for each in glob.glob(where, recursive=True)]
+    try:
+        return sum(each.stat().st_size * (1 if each.suffix.lower() in _PLAIN else _PACKED) for each in files)
+    except OSError:
+        return 0
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that ``500MB`` or ``2G`` stand for.
+
+    Examples
+    --------
+    >>> parse_size("500MB"), parse_size("2g")
+    (524288000, 2147483648)
+    """
+    cleaned = text.strip().lower().replace("ib", "b")
+    digits = cleaned.rstrip("bkmg")
+    try:
+        size = float(digits) * _UNITS[cleaned[len(digits) :].strip()]
+    except (ValueError, KeyError):
+        raise ValueError(f"--memory must be a size such as 500MB or 2GB; found {text!r}") from None
+    if not 0 < size < 2**60:
+        raise ValueError(f"--memory must be a size such as 500MB or 2GB; found {text!r}")
+    return int(size)
+
+
+def _of_machine() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return _UNKNOWN
+
+
+def _of_container() -> list[int]:
+    """Return what a control group leaves, where it sets a limit."""
+    out = []
+    folder = Path("/sys/fs/cgroup")
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            out.append(int((folder / limit).read_text()) - int((folder / used).read_text()))
+        except (OSError, ValueError):
+            continue
+    return out
+
+
+def _of_process() -> list[int]:
+    """Return what limits set on this process leave of address space and data."""
+    try:
+        import resource
+
+        pages = Path("/proc/self/statm").read_text().split()
+    except (ImportError, OSError):
+        return []
+    page = os.sysconf("SC_PAGE_SIZE")
+    used = {resource.RLIMIT_AS: int(pages[0]) * page, resource.RLIMIT_DATA: int(pages[5]) * page}
+    limits = [(resource.getrlimit(kind)[0], taken) for kind, taken in used.items()]
+    return [limit - taken for limit, taken in limits if limit != resource.RLIM_INFINITY]

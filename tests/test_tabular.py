@@ -1,0 +1,594 @@
+"""From a table to a model: the same as the same steps in scikit-learn; in memory or on disk; cut short and resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+
+import separatrix as sx
+from separatrix.models.model_file import load, save
+from separatrix.sources.in_memory import TableInMemory
+from separatrix.sources.opening import open_source
+from separatrix.tabular.columns import Asked
+from separatrix.tabular.fitting import Room, Settings, fit
+from separatrix.tabular.memory import available, parse_size
+from separatrix.tabular.ondisk import Moments, held_out
+from separatrix.tabular.predicting import Answers, Tally, predict
+from separatrix.tabular.preparation import standard
+from separatrix.tabular.rowfile import RowFile
+from separatrix.tabular.streaming import HELD, groups
+
+DISK = Room(memory=1)
+
+
+def frame(n: int = 400, seed: int = 0) -> pd.DataFrame:
+    """Return numbers, two categories, some missing values and three classes."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(3.0, [1.0, 20.0, 0.01], (n, 3)), columns=["a", "b", "c"])
+    data["colour"] = rng.choice(["red", "green", "blue"], n)
+    data["d"] = rng.integers(0, 50, n)
+    data["size"] = rng.choice(["s", "m", "l", "xl"], n)
+    score = data.a - 0.05 * data.b + (data.colour == "red") + 0.02 * data.d + rng.normal(0, 0.2, n)
+    data["kind"] = np.where(score > 4.2, "high", np.where(score > 3.2, "mid", "low"))
+    data.loc[rng.random(n) < 0.04, "a"] = np.nan
+    data.loc[rng.random(n) < 0.03, "size"] = None
+    return data
+
+
+def written(data: pd.DataFrame, folder: Path, name: str = "t.csv") -> str:
+    data.to_csv(folder / name, index=False)
+    return str(folder / name)
+
+
+def fitted(name, asked=None, settings=None, room=None, **more):
+    with open_source(str(name)) as source:
+        return fit(source, asked or Asked("kind"), settings or Settings(certify=0), room, **more)
+
+
+def answers(model, name, **asked):
+    with open_source(str(name)) as source:
+        parts = list(predict(model, source, Answers(**asked), Tally()))
+    return [value for part in parts for value in part.column("prediction").to_pylist()]
+
+
+def prepared(scaler=None, imputer=None) -> ColumnTransformer:
+    """Return the same steps in scikit-learn."""
+    numbers = make_pipeline(imputer or "passthrough", scaler or StandardScaler())
+    categories = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return ColumnTransformer([("n", numbers, ["a", "b", "c", "d"]), ("c", categories, ["colour", "size"])])
+
+
+MODELS = {
+    "averaged": sx.Perceptron(readout="averaged", max_iter=50, random_state=0),
+    "perceptron": sx.Perceptron(max_iter=50, random_state=0),
+    "voted": sx.Perceptron(readout="voted", max_iter=50, random_state=0),
+    "pocket": sx.Perceptron(readout="pocket", max_iter=50, random_state=0),
+    "neuron": sx.Neuron(loss="log", max_iter=200, random_state=0),
+    "svm": sx.LinearSVM(random_state=0),
+    "kernel-svm": sx.KernelSVM(),
+    "network": sx.Network(hidden=(8,), max_iter=40, random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", MODELS)
+def test_labels_are_those_of_the_same_steps_in_scikit_learn(model, tmp_path):
+    data = frame()
+    name = written(data, tmp_path)
+    epochs = 40 if model == "network" else None
+    found = fitted(name, settings=Settings(model, certify=0, epochs=epochs)).model
+    whole = data.dropna()
+    train, test = train_test_split(np.arange(len(whole)), test_size=0.2, random_state=0, stratify=whole.kind)
+    train, test = np.sort(train), np.sort(test)
+    X = whole.drop(columns="kind")
+    steps = prepared().fit(X.iloc[train])
+    estimator = MODELS[model].fit(steps.transform(X.iloc[train]), whole.kind.to_numpy()[train])
+    expected = estimator.predict(steps.transform(X)).tolist()
+    assert [label for label in answers(found, name) if label is not None] == expected
+    right = np.mean(np.array(expected)[test] == whole.kind.to_numpy()[test])
+    assert found.facts["held_out"]["accuracy"] == right
+    save(found, tmp_path / "m.sx")
+    assert answers(load(tmp_path / "m.sx"), name) == answers(found, name)
+    assert load(tmp_path / "m.sx").predict(X).tolist() == expected
+
+
+def test_means_and_minmax_are_those_of_scikit_learn(tmp_path):
+    data = frame()
+    data = data[data["size"].notna()]
+    name = written(data, tmp_path)
+    found = fitted(name, Asked("kind", missing="mean", scale="minmax"), Settings(certify=0, test=0)).model
+    X = data.drop(columns="kind")
+    steps = prepared(MinMaxScaler(), SimpleImputer()).fit(X)
+    estimator = MODELS["averaged"].fit(steps.transform(X), data.kind.to_numpy())
+    assert answers(found, name) == estimator.predict(steps.transform(X)).tolist()
+    assert found.estimator.coef_.tolist() == estimator.coef_.tolist()
+
+
+def test_words_are_those_of_scikit_learn(tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["cheap", "offer", "now", "meeting", "agenda", "tomorrow", "lunch"]
+    kind = rng.choice(["spam", "ham"], 80)
+    body = [" ".join(rng.choice(words[:4] if each == "spam" else words[3:], 6)) for each in kind]
+    data = pd.DataFrame({"body": body, "kind": kind})
+    name = written(data, tmp_path)
+    found = fitted(name, Asked("kind", text=("body",)), Settings(certify=0, test=0)).model
+    vectoriser = TfidfVectorizer(ngram_range=(1, 2))
+    estimator = MODELS["averaged"].fit(vectoriser.fit_transform(body), kind)
+    assert found.preparation.names == [f"body: {word}" for word in vectoriser.get_feature_names_out()]
+    assert answers(found, name) == estimator.predict(vectoriser.transform(body)).tolist()
+
+
+@given(st.integers(2, 400), st.integers(2, 40), st.integers(0, 2**32 - 1))
+def test_numbers_are_scaled_to_the_bit_as_scikit_learn_scales_a_frame(n, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-6, 7, d) + 10.0 ** rng.integers(-6, 7, d)
+    X[:, 0] = 0.1
+    X = np.concatenate([X] * (1 + seed % 4))
+    found = StandardScaler().fit(np.asfortranarray(X))  # as a frame that was read from a file has it
+    mean, spread = standard(X)
+    assert np.array_equal(mean, found.mean_)
+    assert np.array_equal(spread, found.scale_)
+
+
+# ---------------------------------------------------------------------------------------------- on disk
+
+
+@pytest.mark.parametrize("model", ["averaged", "perceptron", "neuron", "svm"])
+def test_rows_on_disk_teach_as_well(model, tmp_path):
+    data = frame(6000).sort_values("kind")
+    name = written(data, tmp_path)
+    memory = fitted(name, settings=Settings(model, certify=0, epochs=20)).model.facts
+    disk = fitted(name, settings=Settings(model, certify=0, epochs=20), room=DISK).model.facts
+    assert disk["on_disk"]
+    assert not memory["on_disk"]
+    assert disk["rows"]["read"] == 6000
+    assert disk["rows"]["dropped"] == memory["rows"]["dropped"] == int(data.isna().any(axis=1).sum())
+    assert disk["held_out"]["accuracy"] > memory["held_out"]["accuracy"] - 0.04
+
+
+def test_one_group_on_disk_is_the_same_run_as_in_memory(tmp_path):
+    """Rows that fit into one group, in order: the float32 run is that of the estimator on the same rows."""
+    data = frame(500).dropna()
+    name = written(data, tmp_path)
+    settings = Settings("perceptron", certify=0, test=0, epochs=3, parameters={"shuffle": False})
+    disk = fitted(name, settings=settings, room=DISK).model
+    memory = fitted(name, settings=settings).model
+    X = memory.preparation.matrix
+    assert X is not None
+    assert np.allclose(disk.preparation.shift, memory.preparation.shift, rtol=1e-13)
+    assert np.allclose(disk.preparation.factor, memory.preparation.factor, rtol=1e-12)
+    same = np.mean(np.array(answers(disk, name)) == np.array(answers(memory, name)))
+    assert same > 0.97
+
+
+@pytest.mark.parametrize("kind", ["libsvm", "words"])
+def test_sparse_rows_on_disk(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    if kind == "libsvm":
+        X = rng.standard_normal((900, 12)) * (rng.random((900, 12)) < 0.4)
+        y = np.where(X @ rng.standard_normal(12) > 0, 1, -1)
+        lines = [
+            f"{label} " + " ".join(f"{k + 1}:{v!r}" for k, v in enumerate(row) if v)
+            for label, row in zip(y.tolist(), X.tolist(), strict=True)
+        ]
+        name = tmp_path / "t.libsvm"
+        name.write_text("\n".join(lines))
+        asked = Asked(scale="standard")
+    else:
+        kinds = rng.choice(["spam", "ham"], 900)
+        words = {"spam": ["buy", "now", "deal"], "ham": ["see", "you", "deal"]}
+        body = [" ".join(rng.choice(words[each], 5)) for each in kinds]
+        name = written(pd.DataFrame({"body": body, "n": rng.random(900), "kind": kinds}), tmp_path)
+        asked = Asked("kind", text=("body",), text_method="hashed")
+    found = fitted(name, asked, Settings(certify=0, epochs=10), DISK).model
+    assert found.preparation.sparse
+    assert found.facts["held_out"]["accuracy"] > 0.9
+    found = fitted(name, asked, Settings(certify=0, epochs=2, test=0), DISK).model
+    memory = fitted(name, asked, Settings(certify=0, epochs=2, test=0)).model
+    assert np.allclose(found.preparation.factor, memory.preparation.factor, rtol=1e-9)
+
+
+def test_words_by_name_do_not_go_to_disk(tmp_path):
+    name = written(pd.DataFrame({"body": ["a b c"] * 50, "kind": ["x", "y"] * 25}), tmp_path)
+    with pytest.raises(ValueError, match="needs all texts at once: use --text-method hashed"):
+        fitted(name, Asked("kind", text=("body",)), Settings(certify=0), DISK)
+    with pytest.raises(ValueError, match="--model voted needs all rows at once; these do not: averaged"):
+        fitted(written(frame(), tmp_path, "f.csv"), settings=Settings("voted", certify=0), room=DISK)
+
+
+def test_missing_numbers_on_disk(tmp_path):
+    name = written(frame(2000), tmp_path)
+    asked = Asked("kind", missing="mean")
+    disk = fitted(name, asked, Settings(certify=0, test=0, epochs=5), DISK).model
+    memory = fitted(name, asked, Settings(certify=0, test=0, epochs=5)).model
+    assert np.allclose(disk.preparation.means, memory.preparation.means, rtol=1e-13)
+    assert disk.facts["rows"] == memory.facts["rows"]
+
+
+def test_a_cache_is_used_again_while_the_source_is_the_same(tmp_path):
+    data = frame(800)
+    name, cache, seen = written(data, tmp_path), tmp_path / "cache", []
+    room = Room(cache=cache)
+
+    def watch(stage, **numbers):
+        seen.append(stage)
+
+    first = fitted(name, room=room, watch=watch).model
+    assert "cached" not in seen
+    again = fitted(name, room=room, watch=watch).model
+    assert "cached" in seen
+    assert again.estimator.coef_.tolist() == first.estimator.coef_.tolist()
+    assert {**again.facts, "seconds": 0} == {**first.facts, "seconds": 0}
+    seen.clear()
+    written(pd.concat([data, data.iloc[:1]]), tmp_path)
+    assert fitted(name, room=room, watch=watch).model.facts["rows"]["read"] == 801
+    assert "cached" not in seen
+    seen.clear()
+    fitted(name, Asked("kind", exclude=("a",)), room=room, watch=watch)
+    assert "cached" not in seen
+    for part in cache.glob("*/train/rows"):
+        part.write_bytes(part.read_bytes()[:-4])
+        (part.parent / "labels").write_bytes((part.parent / "labels").read_bytes()[:-4])
+    seen.clear()
+    fitted(name, room=room, watch=watch)
+    assert "cached" not in seen
+
+
+def test_nothing_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", None)
+    name = written(frame(), tmp_path)
+    fitted(name, room=DISK)
+    with pytest.raises(ValueError, match="constant"):
+        fitted(written(frame().assign(kind="x"), tmp_path), room=DISK)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    import errno
+
+    from separatrix.tabular import rowfile
+
+    def full(*given, **more):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(rowfile, "open", full, raising=False)
+    with pytest.raises(ValueError, match=r"rows cannot be written to the cache folder .*: the disk is full"):
+        fitted(written(frame(), tmp_path), room=DISK)
+
+
+def test_an_epoch_visits_every_row_once(tmp_path):
+    file = RowFile(tmp_path / "rows", 3000, sparse=False, weighted=False)
+    for begin in range(0, 4000, 500):
+        rows = np.arange(begin, begin + 500, dtype=np.float32)
+        file.append(np.repeat(rows[:, None], 3000, axis=1), np.arange(begin, begin + 500, dtype=np.int32))
+    orders = []
+    for epoch in range(2):
+        seen = []
+        for group in groups(file, 0, epoch):
+            assert len(group) <= HELD
+            X, labels, _ = file.read(group)
+            assert np.array_equal(X[:, 0], labels)
+            seen += labels.tolist()
+        assert sorted(seen) == list(range(4000))
+        orders.append(seen)
+    assert orders[0] != orders[1]
+    assert [row for group in groups(file, 0, 0, shuffle=False) for piece in group for row in range(*piece)] == list(
+        range(4000)
+    )
+
+
+def test_held_out_rows_are_a_fair_share_and_do_not_depend_on_batches():
+    whole = held_out(0, 100_000, 0.2, 7)
+    assert abs(whole.mean() - 0.2) < 0.01
+    parts = [held_out(begin, 1000, 0.2, 7) for begin in range(0, 100_000, 1000)]
+    assert np.array_equal(whole, np.concatenate(parts))
+    assert not np.array_equal(whole, held_out(0, 100_000, 0.2, 8))
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=5), st.integers(0, 2**32 - 1))
+def test_moments_of_parts_are_those_of_the_whole(sizes, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((sum(sizes), 3)) * [1.0, 1e6, 1e-3] + [0.0, 1e6, 5.0]
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[0] = 1.0
+    found, begin = Moments(), 0
+    for size in sizes:
+        found.add(X[begin : begin + size])
+        begin += size
+    scaler = StandardScaler().fit(X)
+    shift, factor = found.scale("standard", 3)
+    assert np.allclose(shift, scaler.mean_, rtol=1e-12)
+    assert np.allclose(factor, scaler.scale_, rtol=1e-9)
+    limits = MinMaxScaler().fit(X)
+    shift, factor = found.scale("minmax", 3)
+    assert np.allclose(shift, limits.min_, rtol=1e-9, atol=1e-12)
+    assert np.allclose(factor, limits.scale_, rtol=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------- cut short
+
+
+def test_memory_is_a_size():
+    assert available() > 0
+    assert parse_size("1.5 KB") == 1536
+    for wrong in ("", "MB", "-1", "5 apples", "nan"):
+        with pytest.raises(ValueError, match="--memory must be a size such as 500MB"):
+            parse_size(wrong)
+
+
+@pytest.mark.parametrize("model", ["averaged", "perceptron", "voted", "pocket", "neuron", "network"])
+def test_a_resumed_run_has_the_same_bits(model, tmp_path):
+    name = written(frame(), tmp_path)
+    whole = fitted(name, settings=Settings(model, certify=0, epochs=9)).model
+    part = fitted(name, settings=Settings(model, certify=0, epochs=4)).model
+    save(part, tmp_path / "m.sx")
+    more = fitted(name, settings=Settings(model, certify=0, epochs=9), before=load(tmp_path / "m.sx")).model
+    assert _weights(more) == _weights(whole)
+
+
+@pytest.mark.parametrize("model", ["averaged", "neuron", "svm"])
+@pytest.mark.parametrize("room", [None, DISK], ids=["memory", "disk"])
+def test_a_run_that_was_interrupted_goes_on_with_the_same_bits(model, room, tmp_path):
+    """Stop at a time limit that cuts it in the middle, and go on from the file, several times."""
+    name = written(frame(3000), tmp_path)
+    settings = Settings(model, certify=0, epochs=60, parameters={"solver": "online"} if model == "svm" else {})
+    whole = fitted(name, settings=settings, room=room).model
+    assert "60 epochs" in whole.facts["status"]
+    before, cuts = None, 0
+    while cuts < 60:
+        short = Settings(**{**vars(settings), "time_limit": 5e-4 if cuts < 50 else None})
+        try:
+            found = fitted(name, settings=short, room=room, before=before).model
+        except ValueError:  # the limit came with the end of the last epoch
+            break
+        save(found, tmp_path / "m.sx")
+        before = load(tmp_path / "m.sx")
+        cuts += 1
+        if "time limit" not in found.facts["status"]:
+            break
+    assert cuts > 1
+    assert _weights(before) == _weights(whole)
+
+
+def _weights(model):
+    estimator = model.estimator
+    if hasattr(estimator, "coefs_"):
+        return [layer.tolist() for layer in estimator.coefs_]
+    if getattr(estimator, "readout", "") == "voted":
+        return estimator.decision_function(np.eye(model.preparation.width)).tolist()
+    return estimator.coef_.tolist()
+
+
+def test_other_rows_are_not_resumed(tmp_path):
+    name = written(frame(), tmp_path)
+    part = fitted(name, settings=Settings(certify=0, epochs=2)).model
+    with pytest.raises(ValueError, match="the rows are not those that the model was trained on"):
+        fitted(written(frame(seed=1), tmp_path), settings=Settings(certify=0, epochs=4), before=part)
+    part = fitted(name, settings=Settings(certify=0, epochs=2)).model
+    with pytest.raises(ValueError, match="the model has had its 2 epochs"):
+        fitted(name, settings=Settings(certify=0, epochs=2), before=part)
+
+
+# ---------------------------------------------------------------------------------------------- frames
+
+
+def test_a_model_answers_frames(tmp_path):
+    import polars as pl
+    import pyarrow as pa
+
+    data = frame()
+    name = written(data, tmp_path)
+    model = fitted(name).model
+    whole = data.dropna()
+    expected = [label for label in answers(model, name) if label is not None]
+    assert model.predict(whole).tolist() == expected
+    assert model.predict(pa.Table.from_pandas(whole)).tolist() == expected
+    assert model.predict(pl.from_pandas(whole)).tolist() == expected
+    assert model.decision_function(whole).shape == (len(whole), 3)
+    with pytest.raises(ValueError, match="lacks a value that the model needs"):
+        model.predict(data)
+    with pytest.raises(ValueError, match="the table has no column 'a', which the model was trained on"):
+        model.predict(whole.drop(columns="a"))
+    with pytest.raises(ValueError, match="row 1, column 'colour' holds a text that the model was not trained on"):
+        model.predict(whole.assign(colour="pink"))
+
+
+def test_a_table_in_memory_is_a_source():
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(frame(), preserve_index=False)
+    found = fit(TableInMemory(table, "frame"), Asked("kind"), Settings(certify=1.0))
+    assert found.model.facts["source"] == "frame"
+    assert found.certificate is not None
+    assert json.dumps(found.model.facts)
+
+
+# ---------------------------------------------------------------------------------------------- files of many kinds
+
+
+def lines(folder: Path, text: str, name: str = "l.csv") -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+@pytest.fixture
+def small_looks(monkeypatch):
+    """Take small files for large ones, whose first rows alone are looked at."""
+    monkeypatch.setattr("separatrix.sources.csv_files.CHEAP", 1000)
+    monkeypatch.setattr("separatrix.sources.csv_files._LOOKED_AT", 150)
+
+
+def test_first_rows_that_mislead_are_looked_at_again(tmp_path, small_looks):
+    head = "k,c,y\n" + "".join(f"{i % 9},{i % 3},{'pq'[i % 2]}\n" for i in range(400))
+    name = lines(tmp_path, head + "".join(f"1.5,{'uvw'[i % 3]},{'pq'[i % 2]}\n" for i in range(400)))
+    found = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+    assert found.preparation.names == ["k", "c=0", "c=1", "c=2", "c=u", "c=v", "c=w"]
+    assert len(answers(found, name)) == 800
+    with open_source(name, sql="select k from data") as source:
+        values = [value for batch in source.batches(["k"]) for value in batch.column(0).to_pylist()]
+    assert values[-400:] == [1.5] * 400
+    alone = fitted(name, Asked("y", exclude=("c",)), Settings(certify=0, test=0)).model
+    assert len(answers(alone, name)) == 800
+    words = fitted(name, Asked("y", text=("c",), text_method="hashed"), Settings(certify=0, test=0)).model
+    assert words.preparation.features[-1].role == "text"
+
+
+@pytest.mark.parametrize(
+    ("levels", "cell"),
+    [("01 02 x", "01"), ("1.50 x y", "1.50"), ("true maybe x", "true"), ("2024-01-01 x y", "2024-01-01")],
+)
+def test_categories_are_read_as_text_when_a_file_of_them_looks_like_numbers(levels, cell, tmp_path):
+    every = levels.split()
+    name = lines(tmp_path, "c,a,y\n" + "".join(f"{every[i % 3]},{i % 7},{'pq'[i // 2 % 2]}\n" for i in range(60)))
+    model = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+    one = answers(model, lines(tmp_path, f"c,a\n{cell},3\n", "one.csv"))
+    same = [
+        answer
+        for answer, row in zip(answers(model, name), range(60), strict=True)
+        if every[row % 3] == cell and row % 7 == 3
+    ]
+    assert set(one) <= set(same)
+
+
+def test_words_and_empty_columns_when_they_are_asked_about(tmp_path):
+    name = lines(tmp_path, "t,a,y\n" + "".join(f"w{i % 4} v{i % 3},{i % 7},{'pq'[i % 2]}\n" for i in range(60)))
+    model = fitted(name, Asked("y", text=("t",), missing="mean"), Settings(certify=0, test=0)).model
+    assert len(answers(model, lines(tmp_path, "t,a\n12345,1\ntrue,\n", "o.csv"))) == 2
+    assert len(answers(model, lines(tmp_path, "t,a\nw1,\n", "p.csv"))) == 1
+    (tmp_path / "q.jsonl").write_text('{"t": "w1", "a": null}\n')
+    assert len(answers(model, tmp_path / "q.jsonl")) == 1
+
+
+def test_labels_keep_their_names(tmp_path):
+    zeros = lines(tmp_path, "a,y\n" + "".join(f"{i},{('007', '012')[i % 2]}\n" for i in range(30)))
+    assert fitted(zeros, Asked("y"), Settings(certify=0, test=0)).model.classes_.tolist() == ["007", "012"]
+    large = ("9007199254740993", "9007199254740992", "5")
+    name = lines(tmp_path, "a,y\n" + "".join(f"{i},{large[i % 3]}\n" for i in range(30)))
+    assert sorted(fitted(name, Asked("y"), Settings(certify=0, test=0)).model.classes_.tolist()) == sorted(
+        map(int, large)
+    )
+
+
+def test_old_line_ends_are_read(tmp_path):
+    (tmp_path / "cr.csv").write_bytes(
+        b"a,y\r" + b"".join(b"%d,%s\r" % (i, b"pq"[i % 2 : i % 2 + 1]) for i in range(30))
+    )
+    assert fitted(tmp_path / "cr.csv", Asked("y"), Settings(certify=0)).model.facts["rows"]["read"] == 30
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_batch_without_a_complete_row_has_the_same_columns(first, tmp_path):
+    from separatrix.cli.answers import write_answers
+
+    good, gaps = "1,2,p\n2,1,q\n" * 40_000, ",2,p\n" * 70_000
+    model = fitted(lines(tmp_path, "a,b,y\n" + "1,2,p\n2,1,q\n" * 20), Asked("y"), Settings(certify=0, test=0)).model
+    name = lines(tmp_path, "a,b,y\n" + (gaps + good if first else good + gaps), "m.csv")
+    for ending in ("csv", "parquet", "jsonl"):
+        with open_source(name) as source:
+            tables = predict(model, source, Answers(scores=True, keep=("b",)), Tally())
+            write_answers(tmp_path / f"o.{ending}", tables, as_json=False)
+    out = pd.read_csv(tmp_path / "o.csv")
+    assert list(out) == ["b", "prediction", "score"]
+    assert out.prediction.isna().sum() == out.score.isna().sum() == 70_000
+    assert pd.read_parquet(tmp_path / "o.parquet").prediction.isna().tolist() == out.prediction.isna().tolist()
+    assert (tmp_path / "o.jsonl").read_text().count("\n") == 150_000
+
+
+def test_kept_columns_do_not_meet_answers(tmp_path):
+    name = lines(tmp_path, "a,score,y\n" + "1,2,p\n2,1,q\n" * 20)
+    model = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+    already = pytest.raises(ValueError, match="has a column 'score' already, which cannot be kept beside the answers")
+    with open_source(name) as source, already:
+        list(predict(model, source, Answers(scores=True, keep=("score",)), Tally()))
+
+
+def test_columns_of_small_numbers_are_scaled_on_disk_too(tmp_path):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.standard_normal(500) * 1e-18, "b": rng.standard_normal(500)})
+    data["kind"] = np.where(data.a > 0, "p", "q")
+    name = written(data, tmp_path)
+    assert fitted(name, settings=Settings(certify=0, epochs=20), room=DISK).model.facts["held_out"]["accuracy"] > 0.9
+
+
+def test_a_run_on_disk_that_has_ended_is_not_resumed(tmp_path):
+    data = pd.DataFrame({"a": [1.0, -1.0] * 30, "kind": ["p", "q"] * 30})
+    name = written(data, tmp_path)
+    ended = fitted(name, settings=Settings(certify=0, epochs=9), room=DISK).model
+    assert ended.facts["converged"]
+    with pytest.raises(ValueError, match="has come to its end"):
+        fitted(name, settings=Settings(certify=0, epochs=20), room=DISK, before=ended)
+
+
+@pytest.mark.parametrize("room", [None, DISK], ids=["memory", "disk"])
+def test_other_weights_are_not_resumed(room, tmp_path):
+    data = frame(500).dropna()
+    data["w"] = np.arange(len(data)) % 3 + 1
+    asked, settings = Asked("kind", weight="w"), Settings(certify=0, epochs=2)
+    part = fitted(written(data, tmp_path), asked, settings, room).model
+    data["w"] = data["w"].to_numpy()[::-1]
+    with pytest.raises(ValueError, match="the rows are not those"):
+        fitted(written(data, tmp_path), asked, Settings(certify=0, epochs=4), room, before=part)
+
+
+def test_updates_keep_the_labels_of_the_model(tmp_path):
+    from separatrix.tabular.updating import update
+
+    for first, later, classes in (
+        ("0 1", "0.0 1.0", [0, 1]),
+        ("false true", "0 1", [False, True]),
+        ("0.5 7", "0.5 7", ["0.5", "7"]),
+    ):
+        name = lines(tmp_path, "a,y\n" + "".join(f"{i},{first.split()[i % 2]}\n" for i in range(20)))
+        model = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+        new = lines(tmp_path, "a,y\n" + "".join(f"{i},{later.split()[i % 2]}\n" for i in range(20)), "n.csv")
+        with open_source(new) as source:
+            told = update(model, source)
+        assert told.new_classes == []
+        assert model.classes_.tolist() == classes
+
+
+def test_ctrl_c_while_rows_are_scored_keeps_the_model(tmp_path, monkeypatch):
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("separatrix.tabular.fitting.Scores.add", stop)
+    for room in (None, DISK):
+        found = fitted(written(frame(), tmp_path), settings=Settings(certify=0, epochs=2), room=room)
+        assert found.interrupted
+        assert found.model.estimator.coef_.shape[0] == 3
+
+
+def test_numbers_that_float32_cannot_hold_are_told(tmp_path):
+    name = lines(tmp_path, "a,y\n" + "".join(f"{i}e38,{'pq'[i % 2]}\n" for i in range(20)))
+    with pytest.raises(ValueError, match=r"holds a number beyond 3\.4e38, which rows on disk cannot hold"):
+        fitted(name, Asked("y", scale="none"), Settings(certify=0), DISK)
+    with pytest.raises(ValueError, match="column 'a' holds numbers too large to be scaled"):
+        fitted(
+            lines(tmp_path, "a,y\n" + "".join(f"{i % 2 * 2 - 1}.7e308,{'pq'[i % 2]}\n" for i in range(20))), Asked("y")
+        )
+
+
+def test_runs_at_the_same_time_do_not_spoil_a_cache(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    name, room = written(frame(3000), tmp_path), Room(cache=tmp_path / "cache")
+    settings = Settings(certify=0, epochs=3)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: fitted(name, settings=settings, room=room).model, range(4)))
+    found.append(fitted(name, settings=settings, room=room).model)
+    assert len({json.dumps(model.estimator.coef_.tolist()) for model in found}) == 1
+    assert len(list((tmp_path / "cache").iterdir())) == 1
