@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
     """Print a trace as a table: a rule after each epoch, updates in bold; with ``head``, only the ends."""
-    console = _console()
+    screen = console()
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in run.header():
         table.add_column(name, overflow="fold")
@@ -36,9 +34,9 @@ def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
         table.add_row(*rows[index], style="bold" if step.updated else None, end_section=section and not gap)
         if gap:
             table.add_row(*["..."] * len(run.header()), end_section=True)
-    console.print(table)
-    console.print(f"{run.status}; {times(run.n_updates, 'update')} in {times(run.n_epochs, 'epoch')}.")
-    console.print(f"Final {run.final()}.")
+    screen.print(table)
+    screen.print(f"{run.status}; {times(run.n_updates, 'update')} in {times(run.n_epochs, 'epoch')}.")
+    screen.print(f"Final {run.final()}.")
 
 
 def show_demo() -> None:
@@ -52,10 +50,10 @@ def show_demo() -> None:
     radius_square = max(float((row * row).sum()) + 1.0 for row in X)
     margin = float((data.y * (X @ data.weights + data.bias)).min())
     bound = radius_square / margin**2
-    console = _console()
-    console.print("The perceptron on 60 points in the plane that some line separates, from w = 0 and b = 0.\n")
+    screen = console()
+    screen.print("The perceptron on 60 points in the plane that some line separates, from w = 0 and b = 0.\n")
     show_trace(run, head=6, tail=4)
-    console.print(
+    screen.print(
         f"\nMistakes made: {run.n_updates}. The theorem allows at most (R / gamma)^2 = "
         f"({radius_square**0.5:.3f} / {margin:.4f})^2 = {bound:,.0f}:\n"
         f"R is the length of the longest point and gamma the distance from one known separating line to the nearest\n"
@@ -67,36 +65,37 @@ def show_certificate(found: Any, *, explain: bool) -> None:
     """Print a certificate of data or of a model: verdict and numbers in a table, on request the proof in words."""
     from separatrix.certificates.multiclass import HEAD, Certificates
 
-    console = _console()
+    screen = console()
     parts = list(found.values()) if isinstance(found, dict) else [found]
     parts = list(found.all) if isinstance(found, Certificates) else parts
     if explain:
         for place, part in enumerate(parts):
-            console.print(("\n" if place else "") + part.explain())
+            screen.print(("\n" if place else "") + part.explain())
     elif isinstance(found, Certificates):  # one line each
-        console.print(_plain_table(HEAD, found.facts()))
+        screen.print(plain_table(HEAD, found.facts()))
     else:
         for place, part in enumerate(parts):
-            console.print(("\n" if place else "") + part.headline())
-            console.print(_plain_table(["claim", "proved"], part.details()))
+            screen.print(("\n" if place else "") + part.headline())
+            screen.print(plain_table(["claim", "proved"], part.details()))
 
 
 def show_check(found: Any, check: Any) -> None:
     """Print whether a certificate holds, and of what."""
     from separatrix.certificates.multiclass import Certificates
 
-    console = _console()
+    screen = console()
     if check:
         for part in found.all if isinstance(found, Certificates) else [found]:
-            console.print(f"verified: {part}", soft_wrap=True)
+            screen.print(f"verified: {part}", soft_wrap=True)
     for problem in check.problems:
-        console.print(f"rejected: {problem}", soft_wrap=True)
+        screen.print(f"rejected: {problem}", soft_wrap=True)
 
 
-def _plain_table(head: list[str], rows: list[list[str]]) -> Table:
+def plain_table(head: list[str], rows: list[list[str]], *, right: bool = False) -> Table:
+    """Return a table; with ``right`` all columns but the first hold numbers."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in head:
-        table.add_column(name, overflow="fold")
+    for place, name in enumerate(head):
+        table.add_column(name, overflow="fold", justify="right" if right and place else "left")
     for row in rows:
         table.add_row(*row)
     return table
@@ -124,40 +123,7 @@ def read_text(path: Path) -> str:
         raise ValueError(f"{path} cannot be read: {problem.strerror}") from None
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it appears whole or not at all; a link is followed, a device or pipe is written to."""
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        try:
-            with path.open("w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as problem:
-            raise ValueError(f"cannot write {path}: {problem.strerror}") from None
-        return
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as problem:
-        raise ValueError(f"cannot write {path}: {problem.strerror}") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException as problem:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(problem, OSError):
-            raise ValueError(f"cannot write {path}: {problem.strerror}") from None
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _console() -> Console:
+def console() -> Console:
     """A console that keeps wide tables whole where the output is not a terminal."""
-    console = Console(highlight=False, markup=False, emoji=False)
-    return console if console.is_terminal else Console(highlight=False, markup=False, emoji=False, width=200)
+    screen = Console(highlight=False, markup=False, emoji=False)
+    return screen if screen.is_terminal else Console(highlight=False, markup=False, emoji=False, width=200)

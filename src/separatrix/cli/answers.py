@@ -1,0 +1,131 @@
+"""Tables of answers into files: CSV, Parquet or JSON lines, whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from separatrix.files import write_whole
+
+ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "json", ".ndjson": "json"}
+
+
+def write_answers(path: Path | None, tables: Iterable[Any], *, as_json: bool) -> None:
+    """Write Arrow tables, one after the other, to a file that appears when all are there, or print them."""
+    kind = "json" if as_json else "csv"
+    if path is not None:
+        found = ENDINGS.get(path.suffix.lower(), "")
+        if not found:
+            raise ValueError(f"-o {path}: the ending must be one of {', '.join(ENDINGS)}")
+        if as_json and found != "json":
+            raise ValueError(f"-o {path} is no name for JSON lines; leave --json out, or end it in .jsonl")
+        kind = found
+    make: Any = {"csv": _Csv, "json": _JsonLines, "parquet": _Parquet}[kind]
+
+    def fill(file: Any) -> None:
+        made = make(file)
+        try:
+            for table in tables:
+                made.write(table)
+        except BaseException:
+            with contextlib.suppress(Exception):
+                made.close()
+            raise
+        made.close()
+
+    if path is None:
+        fill(sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(path, fill)
+
+
+class _Csv:
+    def __init__(self, file: Any) -> None:
+        self._file, self._begun = file, False
+
+    def write(self, table: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow import csv
+
+        if table.num_columns == 1:
+            self._write_lines(table)
+            return
+        texts = [column for column in table.columns if pa.types.is_string(column.type)]
+        plain = not any(
+            pc.any(pc.match_substring_regex(text, '[",\r\n]')).as_py() or pc.any(pc.equal(text, "")).as_py()
+            for text in texts
+        )
+        head = "none" if all(not set('",\r\n') & set(name) for name in table.column_names) else "needed"
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if pa.types.is_nested(column.type):
+                raise ValueError(f"--keep {name}: a CSV file cannot hold {column.type}; write Parquet or JSON lines")
+        csv.write_csv(
+            table, self._file,
+            csv.WriteOptions(
+                include_header=not self._begun, quoting_style="none" if plain else "needed", quoting_header=head
+            ),
+        )  # fmt: skip
+        self._begun = True
+
+    def _write_lines(self, table: Any) -> None:
+        """Write a single column; a missing value is a pair of quotes, since readers pass over empty lines."""
+        encoded = table.column(0).combine_chunks().dictionary_encode()
+        cells = [_cell(value) for value in encoded.dictionary.to_pylist()]
+        places = np.asarray(encoded.indices.fill_null(len(cells)))
+        lines = np.array([*cells, '""'], dtype=object)[places].tolist()
+        head = [] if self._begun else [_cell(table.column_names[0])]
+        self._file.write(("\n".join([*head, *lines]) + "\n").encode())
+        self._begun = True
+
+    def close(self) -> None:
+        """Nothing is left to write."""
+
+
+def _cell(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
+
+
+class _JsonLines:
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, table: Any) -> None:
+        lines = [
+            json.dumps({name: _finite(value) for name, value in row.items()}, ensure_ascii=False, default=str)
+            for row in table.to_pylist()
+        ]
+        self._file.write(("\n".join(lines) + "\n").encode())
+
+    def close(self) -> None:
+        """Nothing is left to write."""
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class _Parquet:
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._writer: Any = None
+
+    def write(self, table: Any) -> None:
+        from pyarrow import parquet
+
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table.cast(self._writer.schema))
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()

@@ -1,0 +1,203 @@
+"""``separatrix certify`` and ``separatrix verify``: proofs about data and models, and their check."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from separatrix.cli.options import Db, Delimiter, Exclude, Features, Source, Sql, Target, open_named
+from separatrix.cli.writing import read_text, show_certificate, show_check, waiting
+from separatrix.files import write_text
+
+
+class Model(str, enum.Enum):
+    """Which model is certified."""
+
+    perceptron = "perceptron"
+    neuron = "neuron"
+    svm = "svm"
+
+
+def certify(
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="A source as for fit, or a model file (.sx), whose classes are then certified as it scales them."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Argument(help="With a model file: the rows; without, the proof stored in the model is shown.")
+    ] = None,
+    target: Target = None,
+    model: Annotated[
+        Model | None,
+        typer.Option(help="Fit this model with its defaults, and certify it on the data instead of the data alone."),
+    ] = None,
+    intercept: Annotated[bool, typer.Option(help="Allow planes that miss the origin.")] = True,
+    tol: Annotated[
+        float | None,
+        typer.Option(help="How narrow the bracket of the margin must be, as a part of it; 0.001 if not given."),
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds; what is not decided by then stays open.")] = None,
+    seed: Annotated[int, typer.Option(help="Where the search and the model draw their samples from.")] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the proof in words instead of a table.")] = False,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Write the certificate to this file ('-': print it, and only it).")
+    ] = None,
+    features: Features = None,
+    exclude: Exclude = None,
+    sql: Sql = None,
+    db: Db = None,
+    delimiter: Delimiter = None,
+) -> None:
+    """Say whether planes separate the classes, and by how much, with a proof that anyone can check.
+
+    The verdict is "strictly separable", "weakly separable" (every row on its side or on the plane), "not separable",
+    or "not decided". Rows are counted from 0, without the header and without rows that lack a value. Numbers in a file
+    are read as the nearest 64-bit floats, and the proof is about these; texts become one number for each value.
+
+      separatrix certify xor
+
+      separatrix certify points.csv --target class --json proof.json
+
+      separatrix certify points.csv --target class --model perceptron
+
+      separatrix certify penguins.sx penguins
+    """
+    from separatrix.certificates.certifying import certify as run_certify
+
+    if model is not None and (tol is not None or time_limit is not None):
+        raise ValueError("--tol and --time-limit are for certificates of data; they cannot be given with --model")
+    if data is not None and data.lower().endswith(".sx"):
+        if model is not None or target is not None:
+            raise ValueError("--model and --target are for data; a model file has its own")
+        found: Any = _of_model(Path(data), source, sql, db, delimiter, tol, time_limit, seed)
+    else:
+        if source is not None:
+            raise ValueError(f"{data} is no model file (.sx), so a second source cannot be given")
+        X, y = _read(data, target, sql, db, delimiter, features, exclude)
+        with waiting("looking for a proof"):
+            if model is None:
+                given: dict[str, Any] = {} if tol is None else {"tol": tol}
+                found = run_certify(X, y, time_limit=time_limit, fit_intercept=intercept, random_state=seed, **given)
+            else:
+                found = _fitted(model, X, y, intercept, seed).certificate_
+    if json is not None:
+        from separatrix.certificates.model import all_to_json
+
+        text = all_to_json(found) if isinstance(found, dict) else found.to_json()
+        if str(json) == "-":
+            typer.echo(text)
+            return
+        write_text(json, text + "\n")
+    show_certificate(found, explain=explain)
+    if json is not None:
+        typer.echo(f"certificate written to {json}", err=True)
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="A certificate in JSON, as certify writes it.")],
+    data: Source = None,
+    target: Target = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A model file: check the rows as it scales them, as certify MODEL does.")
+    ] = None,
+    features: Features = None,
+    exclude: Exclude = None,
+    sql: Sql = None,
+    db: Db = None,
+    delimiter: Delimiter = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, for machines.")] = False,
+) -> None:
+    """Check every claim of a certificate against the data, trusting nothing but arithmetic.
+
+    Exit status 0 if every claim holds, 1 if one does not.
+
+      separatrix verify proof.json points.csv --target class
+    """
+    from separatrix.certificates.multiclass import from_json
+
+    found = from_json(read_text(certificate))
+    if model is not None:
+        X, y = _prepared(model, data, sql, db, delimiter)
+    else:
+        X, y = _read(data, target, sql, db, delimiter, features, exclude)
+    with waiting("checking"):
+        check = found.verify(X, y)
+    if json:
+        import json as to_text
+
+        typer.echo(to_text.dumps({"verified": bool(check), "problems": list(check.problems)}))
+    else:
+        show_check(found, check)
+    raise typer.Exit(0 if check else 1)
+
+
+def _of_model(
+    path: Path, source: str | None, sql: str | None, db: str | None, delimiter: str | None, tol: float | None,
+    time_limit: float | None, seed: int,
+) -> Any:  # fmt: skip
+    from separatrix.certificates.certifying import certify as run_certify
+    from separatrix.cli.models import load_table_model
+    from separatrix.cli.summary import stored_certificate
+
+    if source is None and sql is None:
+        found = stored_certificate(load_table_model(path).facts)
+        if found is None:
+            raise ValueError(f"{path} holds no certificate; name its rows to have them certified anew")
+        return found
+    X, y = _prepared(path, source, sql, db, delimiter)
+    given: dict[str, Any] = {} if tol is None else {"tol": tol}
+    with waiting("looking for a proof"):
+        return run_certify(X, y, time_limit=time_limit, random_state=seed, **given)
+
+
+def _prepared(
+    path: Path, source: str | None, sql: str | None, db: str | None, delimiter: str | None
+) -> tuple[Any, Any]:
+    """Return all complete rows of a source as a model sees them, and their labels."""
+    from separatrix.cli.models import load_table_model
+    from separatrix.tabular.whole import read_prepared
+
+    model = load_table_model(path)
+    with open_named(source, sql, db, delimiter) as opened:
+        return read_prepared(model, opened)
+
+
+def _fitted(model: Model, X: Any, y: Any, intercept: bool, seed: int) -> Any:
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    import separatrix
+
+    kinds = {Model.perceptron: "Perceptron", Model.neuron: "Neuron", Model.svm: "LinearSVM"}
+    estimator = getattr(separatrix, kinds[model])(fit_intercept=intercept, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says how good the model is
+        return estimator.fit(X, y)
+
+
+def _read(
+    data: str | None, target: str | None, sql: str | None, db: str | None, delimiter: str | None,
+    features: list[str] | None, exclude: list[str] | None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the rows of a source as floats, and their labels."""
+    from separatrix.cli.options import is_example
+    from separatrix.tabular.columns import Asked
+    from separatrix.tabular.whole import read_whole
+
+    if sql is None and is_example(data):
+        from separatrix import datasets
+
+        if target not in (None, "label"):
+            raise ValueError(f"{data} is a built-in example and has its own labels; --target is for files")
+        return datasets.load(str(data))
+    with open_named(data, sql, db, delimiter) as opened:
+        found = read_whole(opened, Asked(target, tuple(features or ()), tuple(exclude or ())), exact=True)
+    if found.dropped:
+        typer.echo(f"{found.dropped:,} rows lack a value and were left out", err=True)
+    return found.X, found.y

@@ -1,0 +1,104 @@
+"""Options that several commands share, and the source that they name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Source = Annotated[
+    str | None,
+    typer.Argument(
+        help="A file (CSV, TSV, Parquet, Arrow, Feather, JSON lines, libsvm, .npy, .npz, DuckDB, SQLite; gz and zst "
+        "too), a folder or pattern of Parquet files, '-' for standard input, or a built-in data set such as penguins.",
+    ),
+]
+Target = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
+Features = Annotated[list[str] | None, typer.Option(help="Learn from these columns only (again for each, or a,b).")]
+Exclude = Annotated[list[str] | None, typer.Option(help="Leave these columns out.")]
+Sql = Annotated[
+    str | None,
+    typer.Option(help="Read the result of this SELECT; the source is the table 'data' in it, files go by 'name.csv'."),
+]
+Db = Annotated[str | None, typer.Option(help="A database to send --sql to, as postgresql://user@host/name.")]
+Delimiter = Annotated[str | None, typer.Option(help="What parts the cells of a CSV file; found out by default.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, for machines.")]
+Unknown = Annotated[
+    str,
+    typer.Option(help="A category that the model was not trained on: fail, or zero (it is none of the known ones)."),
+]
+
+
+def open_named(
+    where: str | None, sql: str | None = None, db: str | None = None, delimiter: str | None = None, **more: Any
+) -> Any:
+    """Open a file, a query or a built-in data set."""
+    from separatrix import datasets
+    from separatrix.sources.opening import open_source
+
+    if where is None and sql is None:
+        raise ValueError("name a file, or give a query with --sql")
+    if where is not None and db is None and where.lower() in datasets.files() and not Path(where).exists():
+        found = open_source(str(datasets.path(where)), sql=sql, **more)
+        found.name = where.lower()
+        return found
+    if where is not None and db is None and sql is None and is_example(where):
+        import io
+
+        from pyarrow import csv
+
+        from separatrix.sources.in_memory import TableInMemory
+
+        return TableInMemory(csv.read_csv(io.BytesIO(datasets.as_csv(where).encode())), where.lower())
+    if where is not None and db is None and where.replace("-", "").isalnum() and not Path(where).exists():
+        raise ValueError(f"{where} is neither a file nor a built-in data set; those are {', '.join(datasets.about())}")
+    return open_source(where, sql=sql, db=db, delimiter=delimiter, **more)
+
+
+def refuse_same(output: Path | None, *inputs: str | Path | None) -> None:
+    """Refuse to write over what is read."""
+    for given in inputs:
+        path = Path(str(given))
+        if (
+            output is not None
+            and given not in (None, "-")
+            and output.exists()
+            and path.exists()
+            and output.samefile(path)
+        ):
+            raise ValueError(f"-o {output} would write over {given}, which is read; name another file")
+
+
+def is_example(where: str | None) -> bool:
+    """Return whether this names one of the lectures' examples, and no file."""
+    from separatrix import datasets
+
+    return where is not None and where.lower() in datasets.names() and not Path(where).exists()
+
+
+def parameters(given: list[str]) -> dict[str, Any]:
+    """Return ``name=value`` options as parameters; numbers, true, false and none are read as such.
+
+    Examples
+    --------
+    >>> parameters(["C=10", "loss=squared_hinge", "shuffle=false", "hidden=[4, 4]"])
+    {'C': 10, 'loss': 'squared_hinge', 'shuffle': False, 'hidden': (4, 4)}
+    """
+    import json
+
+    out: dict[str, Any] = {}
+    for each in given:
+        name, sign, text = each.partition("=")
+        if not sign or not name.isidentifier():
+            raise ValueError(f"--param must be NAME=VALUE, as in C=10; found {each!r}")
+        words: dict[str, Any] = {"true": True, "false": False, "none": None, "inf": float("inf")}
+        if text.lower() in words:
+            value: Any = words[text.lower()]
+        else:
+            try:
+                value = json.loads(text)
+            except ValueError:
+                value = text
+        out[name] = tuple(value) if isinstance(value, list) else value
+    return out
