@@ -31,9 +31,11 @@ def fit(seed):
             os._exit(0)
     return pid
 
-began = time.perf_counter()
-os.waitpid(fit(0), 0)
-lasts = time.perf_counter() - began
+lasts = 60.0
+for _ in range(3):
+    began = time.perf_counter()
+    os.waitpid(fit(0), 0)
+    lasts = min(lasts, time.perf_counter() - began)
 draw = random.Random(0)
 seen = {"old": 0, "new": 0, "ended": 0}
 old = open("m.sx", "rb").read()
