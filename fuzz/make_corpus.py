@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer, TfidfVectorizer
@@ -23,7 +24,10 @@ from sklearn.preprocessing import (
 )
 
 import separatrix as sx
+from separatrix.sources.in_memory import TableInMemory
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoProgress, TimeLimit
+from separatrix.tabular.columns import Asked
+from separatrix.tabular.fitting import Settings, fit
 
 FOLDER = Path(__file__).parent / "corpus" / "model_file"
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 2.0], [1.0, 3.0], [0.5, 2.5]])
@@ -81,7 +85,26 @@ def models() -> dict[str, object]:
     for begin in range(0, 6, 2):
         online.partial_fit(X[begin : begin + 2], THREE[begin : begin + 2])
     found["online"] = online
-    return found
+    return found | tables()
+
+
+def tables() -> dict[str, object]:
+    """Return models of tables by name."""
+    rows = range(24)
+    table = pa.table({
+        "a": [k % 5 for k in rows], "b": [k * 3 % 7 + 0.5 for k in rows], "c": ["rgb"[k % 3] for k in rows],
+        "t": [f"w{k % 4} v{k % 3}" for k in rows], "y": ["xz"[k * 7 // 3 % 2] for k in rows],
+    })  # fmt: skip
+    settings = {"test": 0, "certify": 0, "epochs": 3}
+
+    def fitted(asked: Asked, **more: object) -> object:
+        return fit(TableInMemory(table, "table"), asked, Settings(**settings | more)).model
+
+    return {
+        "table": fitted(Asked("y", exclude=("t",))),
+        "table_words": fitted(Asked("y", features=("a", "t"), text=("t",))),
+        "table_svm": fitted(Asked("c", features=("a", "b"), missing="mean", scale="minmax"), model="svm"),
+    }
 
 
 def main() -> None:

@@ -46,3 +46,14 @@ def run(monkeypatch, capfd, tmp_path):
         return status, out.out, out.err
 
     return run
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Return a folder with one table in every format of ``source_tables``."""
+    from source_tables import WRITERS
+
+    folder = tmp_path_factory.mktemp("tables")
+    for name, write in WRITERS.items():
+        write(folder / name)
+    return folder

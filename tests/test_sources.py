@@ -42,14 +42,6 @@ def refusal(where, text=None, **options):
     return message.replace(str(Path(where).parent) + os.sep, "") if where is not None else message
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tables")
-    for name, write in WRITERS.items():
-        write(folder / name)
-    return folder
-
-
 @pytest.mark.parametrize("name", list(WRITERS))
 @pytest.mark.parametrize("frugal", [False, True])
 def test_every_format_gives_the_same_table(written, name, frugal):

@@ -35,14 +35,6 @@ def refusal(where, sql, **options):
     return message
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tables")
-    for name, write in WRITERS.items():
-        write(folder / name)
-    return folder
-
-
 @pytest.mark.parametrize("name", list(WRITERS))
 def test_a_query_sees_any_source_as_data_and_keeps_its_order(written, name):
     expected = [

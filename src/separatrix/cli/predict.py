@@ -49,8 +49,8 @@ def predict(
     loaded = load_table_model(model)
     tally = Tally()
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
-        told = lambda rows, part: bar("answer", rows=rows, part=part)  # noqa: E731
-        write_answers(output, run_predict(loaded, opened, asked, tally, told), as_json=json)
+        tables = run_predict(loaded, opened, asked, tally, watch=lambda rows, part: bar("answer", rows=rows, part=part))
+        write_answers(output, tables, as_json=json)
     if tally.unanswered:
         typer.echo(f"{tally.unanswered:,} of {tally.rows:,} rows lack a value and have no answer", err=True)
     if output is not None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from separatrix.sources.base import Column
+from separatrix.sources.base import Column, listed
 
 MISSING = ("drop", "mean", "fail")
 SCALES = ("standard", "minmax", "none")
 TEXT_METHODS = ("tfidf", "hashed")
 _LIKELY = ("target", "label", "class", "y", "outcome", "category", "diagnosis", "species", "response")
-_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -182,10 +181,3 @@ def found(where: str, by_name: dict[str, Column], name: str, option: str) -> Col
     meant = next((known for known in by_name if near and known.lower() == near[0]), None)
     hint = f" (did you mean {meant!r}?)" if meant is not None else ""
     raise ValueError(f"{where} has no column {name!r}, which {option} names{hint}; its columns are {listed(by_name)}")
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names for a sentence, the first few of many."""
-    every = list(names)
-    shown = ", ".join(every[:_SHOWN])
-    return shown if len(every) <= _SHOWN else f"{shown} and {len(every) - _SHOWN} more"

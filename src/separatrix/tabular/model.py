@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rows import Floats, is_sparse
-from separatrix.sources.base import MatrixSource
-from separatrix.tabular.columns import Chosen, listed
+from separatrix.sources.base import MatrixSource, listed
+from separatrix.tabular.columns import Chosen
 from separatrix.tabular.preparation import Preparation
 from separatrix.tabular.raw import MISSING, UNSEEN, Raw, join
 from separatrix.tabular.reading import ROWS, Levels, Reader, as_label, check_finite

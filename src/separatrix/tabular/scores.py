@@ -63,10 +63,10 @@ class Scores:
         >>> found.accuracy, tuple(round(end, 3) for end in found.interval())
         (0.9, (0.826, 0.945))
         """
-        z, n, p = 1.959963984540054, self.n, self.accuracy
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * float(np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
-        return max(0.0, middle - half), min(1.0, middle + half)
+        from scipy.stats import binomtest
+
+        found = binomtest(self.right, self.n).proportion_ci(0.95, method="wilson")
+        return float(found.low), float(found.high)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
