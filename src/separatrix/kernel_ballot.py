@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rows import Floats
+
+
+class Voters(NamedTuple):
+    """Voter j answers what voter j - 1 does plus ``signed[j-1] * (K(x, x_rows[j-1]) + square)``."""
+
+    rows: NDArray[Any]
+    signed: Floats
+    counts: Floats
+    square: float
+
+
+def vote_counts(times: Floats, age: float) -> Floats:
+    """Return how much each voter counts: the time from its making to the next mistake, or to the end."""
+    first = times[0] if len(times) else max(age, 1.0)
+    return np.concatenate([[first], np.append(times[1:], age) - times])
 
 
 class KernelBallot:
@@ -42,10 +57,13 @@ class KernelBallot:
         """Name the mistaken rows by their place among the support vectors from now on."""
         self._rows = place[self._rows]
 
+    def voters(self) -> Voters:
+        """Return how each voter follows from the one before it, and how much it counts."""
+        return Voters(self._rows, self._signed, vote_counts(self._times, self._age), self._bias_square)
+
     def decide(self, kernel: Floats, *, tie_is_positive: bool) -> Floats:
         """Return the share of votes for the class minus the share against, given kernel values with the support."""
-        seconds = np.append(self._times[1:], self._age)
-        counts = np.concatenate([[self._times[0] if len(self._times) else max(self._age, 1.0)], seconds - self._times])
+        counts = vote_counts(self._times, self._age)
         answers = np.zeros((len(kernel), self.n_voters))
         np.cumsum(self._signed * (kernel[:, self._rows] + self._bias_square), axis=1, out=answers[:, 1:])
         votes = np.where(answers > 0, 1.0, np.where(answers < 0, -1.0, 1.0 if tie_is_positive else -1.0))

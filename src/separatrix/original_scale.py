@@ -56,8 +56,8 @@ def original_units(pipeline: Pipeline) -> LinearModel:
         hint = ": give its best_estimator_" if hasattr(pipeline, "best_estimator_") else ""
         raise TypeError(f"original_units needs a fitted scikit-learn Pipeline; found {type(pipeline).__name__}{hint}")
     check_is_fitted(pipeline)
-    *steps, (last_name, last) = _unnested(pipeline)
-    coef, intercept = _weights(last, last_name)
+    *steps, (last_name, last) = unnested(pipeline)
+    coef, intercept = weights_of_model(last, last_name)
     scalers = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
     for name, scaler in reversed(scalers):
         factor, shift = _affine(scaler, name, coef.shape[1])
@@ -74,15 +74,16 @@ def original_units(pipeline: Pipeline) -> LinearModel:
     )
 
 
-def _unnested(pipeline: Pipeline) -> list[tuple[str, Any]]:
+def unnested(pipeline: Pipeline) -> list[tuple[str, Any]]:
     """Return the steps, those of pipelines inside the pipeline in their place."""
     steps: list[tuple[str, Any]] = []
     for name, step in pipeline.steps:
-        steps += _unnested(step) if isinstance(step, Pipeline) else [(name, step)]
+        steps += unnested(step) if isinstance(step, Pipeline) else [(name, step)]
     return steps
 
 
-def _weights(model: Any, name: str) -> tuple[Floats, Floats]:
+def weights_of_model(model: Any, name: str) -> tuple[Floats, Floats]:
+    """Return the weights and biases of a linear classifier, or say why the step of this name is none."""
     if getattr(model, "readout", None) == "voted":
         raise ValueError(f"step {name!r} is a voted perceptron, which is no linear model: use readout='averaged'")
     if not all(hasattr(model, attribute) for attribute in ("coef_", "intercept_", "classes_")):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
+from separatrix.kernel_ballot import Voters, vote_counts
 from separatrix.problem import Problem
 from separatrix.rows import Floats, Rows, is_sparse
 from separatrix.rules import Number
@@ -98,13 +99,26 @@ class Ballot:
         """How many weight vectors vote."""
         return len(self._signed) + 1
 
+    @property
+    def start(self) -> tuple[Floats, float]:
+        """Weights and bias of the first voter."""
+        return self._start
+
+    @property
+    def rows(self) -> Any:
+        """The mistaken rows, dense or CSR; None if there are none."""
+        return self._rows
+
+    def voters(self) -> Voters:
+        """Return how each voter follows from the one before it, and how much it counts."""
+        return Voters(self._index, self._signed, vote_counts(self._times, self._age), self._bias_square)
+
     def decide(self, rows: Rows, *, tie_is_positive: bool) -> Floats:
         """Return, for each row, the share of votes for the class minus the share against it."""
         n = rows.shape[0]
         w, b = self._start
         activation = _core.decide(rows.matrix, w[None, :], np.array([b]), 1)[:, 0]
-        seconds = np.append(self._times[1:], self._age)
-        counts = np.concatenate([[self._times[0] if len(self._times) else max(self._age, 1.0)], seconds - self._times])
+        counts = vote_counts(self._times, self._age)
         out = np.empty(n)
         block = max(1, _BLOCK // max(1, self.n_voters))
         for begin in range(0, n, block):

@@ -245,17 +245,22 @@ class KernelSVM(KernelClassifier):
 
     # ------------------------------------------------------------------------------------------ answering
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the activation of each row for two classes, (n,), or a score for each of more, (n, n_classes)."""
-        check_is_fitted(self, "dual_coef_")
-        rows = self._checked_new(X)
+    def pair_coefficients(self) -> tuple[Floats, Floats]:
+        """Return the coefficient of each support vector in the machine of each pair of classes, and their biases."""
         every = list(combinations(range(len(self.classes_)), 2))
         coef = np.zeros((len(self.support_), len(every)))
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
         for k, (first, second) in enumerate(every):
             one, other = (slice(ends[code], ends[code + 1]) for code in (first, second))
             coef[one, k], coef[other, k] = self.dual_coef_[second - 1, one], self.dual_coef_[first, other]
-        activations = self._activations(rows, coef, threads(self.n_jobs)) + self.intercept_
+        return coef, self.intercept_
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the activation of each row for two classes, (n,), or a score for each of more, (n, n_classes)."""
+        check_is_fitted(self, "dual_coef_")
+        rows = self._checked_new(X)
+        coef, bias = self.pair_coefficients()
+        activations = self._activations(rows, coef, threads(self.n_jobs)) + bias
         if len(self.classes_) == 2:
             return np.asarray(activations[:, 0])
         return _scores(activations, len(self.classes_))

@@ -112,13 +112,15 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Yield where each block of new examples begins and its kernel values with the support vectors."""
         kernel = self._kernel
         support = None
+        single = self._precision == "float32" and self.support_vectors_.dtype == np.float32  # doubles get doubles
+        precision = np.float32 if single else np.float64
         if kernel.name != "precomputed":
-            support = Points(kernel, self.support_vectors_, self._precision, self._center, self.support_)
+            support = Points(kernel, self.support_vectors_, precision, self._center, self.support_)
         for begin in range(0, rows.shape[0], step):
             values = rows.values[begin : begin + step]
             if support is None:
                 yield begin, np.asarray(values[:, self.support_], dtype=np.float64)
             else:
                 names = np.arange(begin, begin + values.shape[0])
-                new = Points(kernel, values, self._precision, self._center, names)
+                new = Points(kernel, values, precision, self._center, names)
                 yield begin, block(kernel, new, support, n_jobs)
