@@ -230,7 +230,7 @@ def _plain(label: Any) -> Any:
             raise ValueError(f"the label {label} does not fit into 64 bits")
         return label
     if isinstance(label, float) and math.isfinite(label):
-        return int(label) if label.is_integer() and abs(label) < 2.0**53 else label
+        return label
     raise ValueError(f"labels must be texts, numbers or flags to leave Python; found {label!r}")
 
 
