@@ -33,6 +33,7 @@ def test_the_public_names_are_these():
         "datasets",
         "descend",
         "enclosing_ball",
+        "export",
         "importance",
         "kkt",
         "load",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from separatrix.descent import Descent, descend
     from separatrix.enclosing import enclosing_ball
     from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, Perceptron
+    from separatrix.exports.exporting import export
     from separatrix.feature_importance import importance
     from separatrix.models.model_file import load, save
     from separatrix.original_scale import original_units
@@ -55,6 +56,7 @@ __all__ = [
     "datasets",
     "descend",
     "enclosing_ball",
+    "export",
     "importance",
     "kkt",
     "load",
@@ -85,6 +87,7 @@ _ON_FIRST_USE = {
     "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.descent",
     "enclosing_ball": "separatrix.enclosing",
+    "export": "separatrix.exports.exporting",
     "importance": "separatrix.feature_importance",
     "kkt": "separatrix.conditions",
     "load": "separatrix.models.model_file",

@@ -38,7 +38,11 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], None])
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text in UTF-8 in the same way."""
-    content = text.encode("utf-8")
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write bytes in the same way."""
 
     def write(file: BinaryIO) -> None:
         file.write(content)

@@ -9,6 +9,7 @@ import typer
 from separatrix import __version__
 from separatrix.cli.certify import certify, verify
 from separatrix.cli.datasets import datasets
+from separatrix.cli.export import export
 from separatrix.cli.fit import fit
 from separatrix.cli.inspect import inspect
 from separatrix.cli.plot import plot
@@ -48,7 +49,7 @@ def options(
     """
 
 
-for _command in (fit, predict, update, inspect, certify, verify, trace, plot, datasets):
+for _command in (fit, predict, update, inspect, export, certify, verify, trace, plot, datasets):
     app.command()(_command)
 
 

@@ -1,0 +1,101 @@
+"""``separatrix export``: a model for another place."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from separatrix.cli.options import refuse_same
+
+
+class Form(str, enum.Enum):
+    """What a model can be written as."""
+
+    onnx = "onnx"
+    sql = "sql"
+    c = "c"
+    json = "json"
+
+
+class Unseen(str, enum.Enum):
+    """What becomes of a row with a category that the model was not trained on."""
+
+    null = "null"
+    zero = "zero"
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A model file.")],
+    to: Annotated[
+        Form | None,
+        typer.Option(
+            help="onnx: a graph for any ONNX runtime; sql: one SELECT for DuckDB, PostgreSQL and SQLite; c: a header "
+            "without dependencies; json: for separatrix.js, which is written beside it. By default what the ending of "
+            "-o says."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file; by default text is printed, and ONNX goes to MODEL.onnx."),
+    ] = None,
+    unknown: Annotated[
+        Unseen,
+        typer.Option(help="A category that the model was not trained on: null (no answer), or zero (none of them)."),
+    ] = Unseen.null,
+    table: Annotated[
+        str | None, typer.Option(help="For sql: the table's name, as sales.customers. [default: data]")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="For c: how names begin. [default: the model file's name]")] = None,
+) -> None:
+    """Write a model in a form that runs without Python, and gives the labels that predict gives.
+
+    What is done to the columns is part of it. A row that lacks a value has no answer: NULL, -1 in C, null in
+    JavaScript, NaN scores in ONNX. Kernels and votes fit into onnx, c and json; columns of words into json only.
+
+      separatrix export penguins.sx --to sql --table penguins
+
+      separatrix export penguins.sx -o penguins.onnx
+
+    Exit status: 0 done; 2 bad input, or a model that this form cannot hold; nothing written.
+    """
+    from separatrix.exports.exporting import SCORER, TARGETS, form_of
+    from separatrix.exports.exporting import export as run_export
+    from separatrix.models.model_file import load
+
+    form = form_of(output, None if to is None else to.value)
+    if form == "onnx" and output is None:
+        output = Path(model.with_suffix(TARGETS["onnx"][0]).name)
+    for option, value, its in (("--table", table, "sql"), ("--name", name, "c")):
+        if value is not None and form != its:
+            raise ValueError(f"{option} is for --to {its}; this is {form}")
+    if output is not None and output.is_dir():
+        raise ValueError(f"{output} is a folder; -o needs the name of a file")
+    refuse_same(output, model)
+    found = run_export(
+        load(model),
+        output,
+        to=form,
+        unknown=unknown.value,
+        table="data" if table is None else table,
+        name=_identifier(model.stem) if name is None else name,
+    )
+    if output is None:
+        typer.echo(found, nl=False)
+        return
+    beside = f", and {SCORER} beside it" if form == "json" else ""
+    typer.echo(f"{output} written{beside}", err=True)
+
+
+def _identifier(stem: str) -> str:
+    """Return a file's name as a name in C.
+
+    Examples
+    --------
+    >>> _identifier("my-model 2"), _identifier("2nd")
+    ('my_model_2', 'model_2nd')
+    """
+    text = "".join(each if each.isascii() and each.isalnum() else "_" for each in stem)
+    return text if text[:1].isalpha() else f"model_{text}"

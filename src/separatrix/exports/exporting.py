@@ -1,0 +1,124 @@
+"""One function to write a model for another place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from separatrix.exports.scorer import scorer_of
+from separatrix.files import write_bytes, write_text
+
+TARGETS = {"onnx": (".onnx",), "sql": (".sql",), "c": (".h", ".hpp", ".c"), "json": (".json",)}
+SCORER = "separatrix.js"  # what reads the JSON in a browser
+
+
+def export(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    to: str | None = None,
+    unknown: str = "null",
+    table: str = "data",
+    name: str = "model",
+) -> str | bytes:
+    """Return a fitted model in a form that runs without Python, and write it to a file if one is named.
+
+    What is done to the columns (scaling, categories, filled gaps) is part of it, and its labels are those of
+    ``predict``. A row that lacks a value has no answer: NULL in SQL, -1 in C, null in JavaScript; in ONNX its scores
+    are NaN and the model's metadata say what its label is.
+
+    Parameters
+    ----------
+    model : model of a table, estimator or pipeline
+        What ``separatrix fit`` wrote (``sx.load``), a classifier of this package, a linear classifier of scikit-learn,
+        or a pipeline of scalers that ends in one.
+    path : path, optional
+        The file to write. With ``to="json"``, ``separatrix.js``, which reads it, is written beside it.
+    to : {"onnx", "sql", "c", "json"}, optional
+        The form; by default the one that the path's ending names. "onnx": a graph of operator set 18, which needs the
+        extra ``separatrix[onnx]`` to be written. "sql": one SELECT for DuckDB, PostgreSQL and SQLite (linear models and
+        networks). "c": a header without dependencies. "json": for ``separatrix.js``; the only one that reads words.
+    unknown : {"null", "zero"}, default="null"
+        Whether a row with a category that the model was not trained on has no answer, or that category counts as none.
+    table : str, default="data"
+        For SQL: the table's name.
+    name : str, default="model"
+        For C: how names begin.
+
+    Returns
+    -------
+    str or bytes
+        What is in the file; bytes for ONNX.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X, y = sx.datasets.load("lecture-000")
+    >>> print(sx.export(sx.Perceptron(shuffle=False).fit(X, y), to="sql", table="points"))
+    -- Written by separatrix 0.1.0 for DuckDB, PostgreSQL and SQLite.
+    -- Rows that lack a value get NULL.
+    SELECT scored.*,
+      CASE WHEN scored."score" >= 0 THEN 1 WHEN scored."score" < 0 THEN -1 END AS "prediction"
+    FROM (
+      SELECT t.*,
+        CASE WHEN (CAST(t."x0" AS DOUBLE PRECISION) BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+            AND CAST(t."x1" AS DOUBLE PRECISION) BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308)
+          THEN ((CAST(t."x0" AS DOUBLE PRECISION) * 3.0e0
+            + CAST(t."x1" AS DOUBLE PRECISION) * -2.0e0)
+            + 0.0e0) END
+          AS "score"
+      FROM "points" AS t
+    ) AS scored
+    <BLANKLINE>
+    """
+    form = form_of(path, to)
+    scorer = scorer_of(model, unknown=unknown)
+    content: str | bytes
+    if form == "onnx":
+        from separatrix.exports.onnx_graph import as_onnx
+
+        content = as_onnx(scorer)
+    elif form == "sql":
+        from separatrix.exports.sql import as_sql
+
+        content = as_sql(scorer, table)
+    elif form == "c":
+        from separatrix.exports.c_header import as_c
+
+        content = as_c(scorer, name)
+    else:
+        from separatrix.exports.json_scorer import as_json
+
+        content = as_json(scorer)
+    if path is not None:
+        _write(Path(path), content, with_script=form == "json")
+    return content
+
+
+def form_of(path: str | os.PathLike[str] | None, to: str | None) -> str:
+    """Return what a model is written as: what is asked for, or what the path's ending names."""
+    known = ", ".join(TARGETS)
+    if to is not None:
+        if to not in TARGETS:
+            raise ValueError(f"to must be one of {known}; found {to!r}")
+        return to
+    if path is None:
+        raise ValueError(f"say what to export to: to must be one of {known}")
+    ending = Path(path).suffix.lower()
+    for form, endings in TARGETS.items():
+        if ending in endings:
+            return form
+    every = ", ".join(ending for endings in TARGETS.values() for ending in endings)
+    raise ValueError(f"{os.fspath(path)} ends in none of {every}; say what to export to with to={'|'.join(TARGETS)}")
+
+
+def _write(path: Path, content: str | bytes, *, with_script: bool) -> None:
+    if with_script:
+        from separatrix.exports.json_scorer import javascript
+
+        write_text(path.with_name(SCORER), javascript())
+    if isinstance(content, str):
+        write_text(path, content)
+    else:
+        write_bytes(path, content)

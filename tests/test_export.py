@@ -1,0 +1,195 @@
+"""What can be exported and what cannot, from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import separatrix as sx
+from export_models import case
+from separatrix.exports.scorer import scorer_of
+
+X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, 5.0], [3.0, 4.0]])
+Y = [0, 0, 1, 1]
+
+
+@pytest.fixture
+def penguins(run):
+    """Return what runs a command in a folder that holds the model of the penguins."""
+    assert run("fit", "penguins", "--target", "species")[0] == 0
+    return run
+
+
+# ------------------------------------------------------------------------------------------------ the scorer
+
+
+def test_a_scorer_holds_the_model_and_what_is_done_to_its_columns():
+    found = scorer_of(case("table svm 2").model)
+    assert [(each.role, each.place, each.width) for each in found.inputs] == [
+        ("number", 0, 1), ("number", 1, 1), ("category", 2, 8), ("category", 10, 2),
+    ]  # fmt: skip
+    assert [operation for operation, _ in found.steps] == ["minus", "over"]
+    assert found.width == found.decision.weights.shape[1] == 12
+
+
+@pytest.mark.parametrize("name", ["table averaged 3", "pipeline chain", "estimator 2"])
+def test_what_a_scorer_says_is_what_the_model_computes(name):
+    """The arithmetic of a scorer, carried out by NumPy on the columns of numbers."""
+    found = case(name)
+    scorer = scorer_of(found.model)
+    columns = found.table.to_pydict()
+    for row, expected in enumerate(found.scores):
+        if np.isnan(expected).any():
+            continue
+        x = np.zeros(scorer.width)
+        for each in scorer.inputs:
+            if each.role == "number":
+                x[each.place] = columns[each.name][row]
+            else:
+                cell = str(columns[each.name][row])
+                x[each.place + [cell in level for level in each.levels].index(True)] = 1.0
+        numbers = len(scorer.role("number"))
+        for operation, by in scorer.steps:
+            way = {"minus": np.subtract, "over": np.divide, "times": np.multiply, "plus": np.add}[operation]
+            x[:numbers] = way(x[:numbers], by)
+        np.testing.assert_allclose(scorer.decision.weights @ x + scorer.decision.bias, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_linear_model_of_scikit_learn_is_exported_with_its_own_ties():
+    model = LogisticRegression().fit(X, Y)
+    assert not scorer_of(model).tie_is_positive
+    assert scorer_of(sx.LinearSVM().fit(X, Y)).tie_is_positive
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (make_pipeline(PCA(1), sx.LinearSVM()), r"step 'pca' \(PCA\) cannot be exported: only MinMaxScaler"),
+        (make_pipeline(MinMaxScaler(clip=True), sx.LinearSVM()), r"step 'minmaxscaler' clips values to its range"),
+        (sx.KernelSVM(kernel=lambda a, b: a @ b.T), "a kernel that is a Python function cannot be exported"),
+    ],
+)
+def test_what_cannot_leave_python_is_named(model, message):
+    with pytest.raises(ValueError, match=message):
+        sx.export(model.fit(X, Y), to="json")
+
+
+def test_a_precomputed_kernel_is_refused():
+    with pytest.raises(ValueError, match="a precomputed kernel cannot be exported; linear, rbf and poly can"):
+        sx.export(sx.KernelSVM(kernel="precomputed").fit(X @ X.T, Y), to="json")
+
+
+def test_models_that_are_not_linear_are_refused():
+    from sklearn.tree import DecisionTreeClassifier
+
+    with pytest.raises(ValueError, match=r"a DecisionTreeClassifier cannot be exported: .* is no fitted linear"):
+        sx.export(DecisionTreeClassifier().fit(X, Y), to="json")
+    with pytest.raises(ValueError, match="a str is no model that can be exported"):
+        sx.export("model.sx", to="json")
+
+
+def test_a_model_that_was_not_fitted_is_refused():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError, match="This Perceptron instance is not fitted yet"):
+        sx.export(sx.Perceptron(), to="sql")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "say what to export to: to must be one of onnx, sql, c, json"),
+        ({"to": "pmml"}, "to must be one of onnx, sql, c, json; found 'pmml'"),
+        ({"to": "sql", "unknown": "fail"}, "unknown must be one of null, zero; found 'fail'"),
+        ({"path": "model.txt"}, r"model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; say what"),
+        ({"to": "c", "name": "2nd"}, "2nd"),
+    ],
+)
+def test_parameters_that_cannot_be_meant_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        sx.export(sx.LinearSVM().fit(X, Y), **options)
+
+
+@pytest.mark.parametrize(("ending", "first"), [("onnx", 0x08), ("sql", ord("-")), ("h", ord("/")), ("json", ord("{"))])
+def test_the_ending_of_a_path_says_the_form(tmp_path, ending, first):
+    path = tmp_path / f"model.{ending}"
+    content = sx.export(make_pipeline(StandardScaler(), sx.LinearSVM()).fit(X, Y), path)
+    written = path.read_bytes()
+    assert written == (content if isinstance(content, bytes) else content.encode())
+    assert written[0] == first
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(
+        [path.name, *(["separatrix.js"] if ending == "json" else [])]
+    )
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+@pytest.mark.parametrize("form", ["sql", "c", "json"])
+def test_text_is_printed_and_is_what_python_gives(penguins, form):
+    status, printed, messages = penguins("export", "penguins.sx", "--to", form)
+    assert (status, messages) == (0, "")
+    name = {"name": "penguins"} if form == "c" else {}
+    assert printed == sx.export(sx.load("penguins.sx"), to=form, **name)
+
+
+def test_a_file_appears_with_what_it_needs(penguins, tmp_path):
+    assert penguins("export", "penguins.sx", "-o", "model.json") == (
+        0, "", "model.json written, and separatrix.js beside it\n",
+    )  # fmt: skip
+    assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["format"] == "separatrix-scorer"
+    assert (tmp_path / "separatrix.js").read_text(encoding="utf-8")
+    assert penguins("export", "penguins.sx", "--to", "onnx")[2] == "penguins.onnx written\n"
+    assert (tmp_path / "penguins.onnx").stat().st_size > 100
+
+
+def test_what_predict_answers_duckdb_answers(penguins, tmp_path):
+    import csv
+
+    import duckdb
+
+    _, answers, _ = penguins("predict", "penguins.sx", "penguins")
+    _, sql, _ = penguins("export", "penguins.sx", "--to", "sql", "--table", "birds")
+    path = sx.datasets.path("penguins")
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE birds AS SELECT * FROM read_csv('{path}', nullstr='NA')")
+        found = database.execute(f"SELECT prediction FROM ({sql})").fetchall()
+    expected = [row[0] if row else "" for row in list(csv.reader(answers.splitlines()))[1:]]
+    assert [label or "" for (label,) in found] == expected
+    assert "" in expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["penguins.sx"], "say what to export to: to must be one of onnx, sql, c, json"),
+        (["penguins.sx", "--to", "json", "--table", "x"], "--table is for --to sql; this is json"),
+        (["penguins.sx", "--to", "sql", "--name", "x"], "--name is for --to c; this is sql"),
+        (["penguins.sx", "--to", "sql", "--table", ""], "table must be a name such as customers or sales.customers"),
+        (["nothing.sx", "--to", "sql"], "nothing.sx"),
+        (["penguins.sx", "--to", "sql", "-o", "."], ". is a folder; -o needs the name of a file"),
+        (["penguins.sx", "--to", "sql", "-o", "penguins.sx"], "would write over penguins.sx"),
+        (["penguins.sx", "--to", "c", "-o", "no/such/model.h"], "no/such/model.h"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(penguins, tmp_path, arguments, message):
+    before = sorted(tmp_path.iterdir())
+    status, printed, messages = penguins("export", *arguments)
+    assert (status, printed) == (2, "")
+    assert message in messages
+    assert len(messages.splitlines()) == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_form_that_cannot_hold_the_model_says_which_can(run, tmp_path):
+    assert run("fit", "penguins", "--target", "species", "--model", "kernel-svm", "-o", "k.sx")[0] == 0
+    status, printed, messages = run("export", "k.sx", "--to", "sql", "-o", "k.sql")
+    assert (status, printed) == (2, "")
+    assert "a KernelSVM with kernels cannot be one SQL expression; onnx, c and json can hold it" in messages
+    assert not (tmp_path / "k.sql").exists()

@@ -1,0 +1,195 @@
+"""The exported SELECT gives the package's own answers in DuckDB, PostgreSQL and SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import separatrix as sx
+from export_models import (
+    COLOUR,
+    KERNELLED,
+    LINEAR,
+    NETWORKS,
+    TEXTS,
+    VOTED,
+    X1,
+    asked_rows,
+    case,
+    check_answers,
+    of_table,
+)
+from separatrix.exports.scorer import scorer_of
+from separatrix.exports.sql import as_sql
+
+HELD = {**LINEAR, **NETWORKS}
+ORDER = "the row's number"
+
+
+def in_duckdb(table, sql):
+    with duckdb.connect() as database:
+        database.register("rows_given", table)
+        database.execute('CREATE TABLE "my data" AS SELECT * FROM rows_given')
+        return database.sql(sql).to_arrow_table()
+
+
+def in_sqlite(table, sql):
+    with sqlite3.connect(":memory:") as database:
+        kinds = {"double": "REAL", "int64": "INTEGER", "bool": "INTEGER", "string": "TEXT"}
+        columns = ", ".join('"{}" {}'.format(f.name.replace('"', '""'), kinds[str(f.type)]) for f in table.schema)
+        database.execute(f'CREATE TABLE "my data" ({columns})')
+        marks = ", ".join("?" for _ in table.column_names)
+        database.executemany(f'INSERT INTO "my data" VALUES ({marks})', zip(*table.to_pydict().values(), strict=True))
+        cursor = database.execute(sql)
+        names = [each[0] for each in cursor.description]
+        columns = list(zip(*cursor.fetchall(), strict=True))
+    database.close()
+    return pa.table({name: pa.array(list(column)) for name, column in zip(names, columns, strict=True)})
+
+
+def in_postgres(address, table, sql):
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(address) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("my data", table, mode="create", temporary=True)
+        cursor.execute(sql)
+        return cursor.fetch_arrow_table()
+
+
+def asked(found, **options):
+    """Return the statement, its answers in the order of the rows, and the table it is about."""
+    table = found.table.append_column(ORDER, pa.array(range(found.table.num_rows)))
+    scorer = scorer_of(found.model, unknown=found.unknown)
+    return scorer, table, f'SELECT * FROM ({as_sql(scorer, "my data", **options)}) AS asked ORDER BY "{ORDER}"'
+
+
+def check(found, scorer, table, answers, flags_are_numbers=False):
+    assert answers.column_names == [*table.column_names, *scorer.score_names, "prediction"]
+    labels = answers.column("prediction").to_pylist()
+    if flags_are_numbers and isinstance(scorer.classes[0], bool):
+        labels = [None if label is None else bool(label) for label in labels]
+    scores = [answers.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False) for name in scorer.score_names]
+    check_answers(found, labels, np.array(scores).T)
+    return np.array(scores).T
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_duckdb_gives_the_answers_of_predict(name):
+    found = case(name)
+    scorer, table, sql = asked(found)
+    scores = check(found, scorer, table, in_duckdb(table, sql))
+    if name in LINEAR and not scorer.sparse:
+        np.testing.assert_array_equal(scores, found.scores)  # to the bit
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_sqlite_gives_the_answers_of_predict(name):
+    found = case(name)
+    scorer, table, sql = asked(found)
+    check(found, scorer, table, in_sqlite(table, sql), flags_are_numbers=True)
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_postgresql_gives_the_answers_of_predict(name, postgres):
+    found = case(name)
+    scorer, table, sql = asked(found)
+    scores = check(found, scorer, table, in_postgres(postgres, table, sql))
+    if name in LINEAR and not scorer.sparse:
+        np.testing.assert_array_equal(scores, found.scores)
+
+
+@pytest.mark.parametrize("run", [in_duckdb, in_sqlite])
+def test_a_category_and_a_number_may_be_kept_as_other_types(run):
+    X = pa.table(
+        {"n": [1, 2, 3, 4, 5, 6] * 5, "flag": [True, False, True, False, True, True] * 5, "y": [0, 0, 0, 1, 1, 1] * 5}
+    )
+    found = of_table(X, X.drop_columns(["y"]), "y", "svm")
+    scorer, table, sql = asked(found)
+    check(found, scorer, table, run(table, sql))
+    as_text = table.set_column(1, "flag", pa.array([str(flag).lower() for flag in table.column("flag").to_pylist()]))
+    check(found, scorer, as_text, run(as_text, sql))
+
+
+def test_names_that_the_columns_have_are_not_taken_twice():
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 4.0]])
+    frame = pd.DataFrame(X, columns=["Score", "prediction"])
+    sql = sx.export(sx.LinearSVM().fit(frame, [0, 0, 1, 1]), to="sql", table="my data")
+    answers = in_duckdb(pa.Table.from_pandas(frame), sql)
+    assert answers.column_names == ["Score", "prediction", "score_", "prediction_"]
+    assert answers.column("prediction_").to_pylist() == [0, 0, 1, 1]
+
+
+def test_a_column_that_is_not_there_is_an_error_and_not_a_text():
+    found = case("table numbers only")
+    _, table, sql = asked(found)
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        in_sqlite(table.drop_columns([X1]), sql)
+
+
+@pytest.mark.parametrize(
+    ("table", "written"),
+    [
+        ("customers", '"customers"'),
+        ("sales.customers", '"sales"."customers"'),
+        ('"a.b"."c ""d"""', '"a.b"."c ""d"""'),
+        ("o'hara; drop table x", '"o\'hara; drop table x"'),
+    ],
+)
+def test_a_table_is_named_as_people_write_it(table, written):
+    assert f"FROM {written} AS t" in sx.export(case("ties 2").model, to="sql", table=table)
+
+
+@pytest.mark.parametrize("table", ["", "a..b", '"a', 'a"b', ".a", 'x" AS t; DROP TABLE y; --'])
+def test_what_is_no_name_of_a_table_is_refused(table):
+    with pytest.raises(ValueError, match="table must be a name such as customers or sales"):
+        sx.export(case("ties 2").model, to="sql", table=table)
+
+
+@pytest.mark.parametrize("name", [*VOTED, *KERNELLED])
+def test_what_no_expression_can_hold_is_refused(name):
+    with pytest.raises(ValueError, match="cannot be one SQL expression; onnx, c and json can hold it"):
+        sx.export(case(name).model, to="sql")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_words_are_refused(name):
+    with pytest.raises(ValueError, match=r"column 'words' is read as words, which no SQL expression can do.*json can"):
+        sx.export(case(name).model, to="sql")
+
+
+def test_a_statement_that_no_database_would_read_is_refused():
+    model = sx.Perceptron(max_iter=1, stop=sx.stops.MaxEpochs(1)).fit(np.eye(3, 100_000), [0, 1, 2])
+    with pytest.raises(ValueError, match=r"a statement of 300,000 terms, more than the 200,000"):
+        sx.export(model, to="sql")
+
+
+def test_columns_that_differ_in_capitals_only_are_refused():
+    frame = pd.DataFrame([[0.0, 1.0], [1.0, 0.0]], columns=["a", "A"])
+    with pytest.raises(ValueError, match=r"columns that differ in capitals only cannot be told apart.*A"):
+        sx.export(sx.LinearSVM().fit(frame, [0, 1]), to="sql")
+
+
+def test_a_model_of_many_columns_stays_within_the_depth_that_databases_allow():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 1500))
+    model = sx.LinearSVM().fit(X, X[:, 0] > 0)
+    table = pa.table({f"x{k}": X[:, k] for k in range(1500)})
+    sql = f'SELECT "prediction", "score" FROM ({sx.export(model, to="sql", table="my data")}) AS asked'
+    for run in (in_duckdb, in_sqlite):
+        answers = run(table, sql)
+        assert [bool(each) for each in answers.column(0).to_pylist()] == model.predict(X).tolist()
+        np.testing.assert_allclose(answers.column(1).to_numpy(), model.decision_function(X), rtol=1e-12)
+
+
+def test_a_text_with_a_zero_character_is_refused():
+    table = asked_rows(1)
+    colours = ["a\0b" if k % 2 else "c" for k in range(table.num_rows)]
+    table = table.set_column(table.column_names.index(COLOUR), COLOUR, pa.array(colours))
+    labelled = table.append_column("label", pa.array([k % 2 for k in range(table.num_rows)]))
+    with pytest.raises(ValueError, match=r"SQL has no text 'a\\x00b'"):
+        sx.export(of_table(labelled, table, "label", "averaged").model, to="sql")
