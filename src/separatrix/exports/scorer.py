@@ -21,6 +21,7 @@ from separatrix.rows import Floats, is_sparse
 
 UNKNOWN = ("null", "zero")
 LANES, SPARSE_LANES = 16, 4  # number j is added to sum j mod 16; of a sparse row, entry p to sum p mod 4
+_MOST_NUMBERS = 1 << 26  # of support vectors and mistaken rows
 OPERATIONS = ("minus", "over", "times", "plus")
 
 
@@ -394,6 +395,12 @@ def _voted(estimator: Any) -> Voted:
 
 
 def _dense(rows: Any) -> Floats:
+    n, width = rows.shape
+    if n * width > _MOST_NUMBERS:
+        raise ValueError(
+            f"the model keeps {n:,} rows of {width:,} numbers, more than the {_MOST_NUMBERS:,} numbers in all that are "
+            "exported; a linear model needs none of them"
+        )
     return np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
 
 
