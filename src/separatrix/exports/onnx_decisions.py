@@ -21,7 +21,11 @@ def scores(nodes: Nodes, scorer: Scorer, x: str) -> str:
         return _network(nodes, decision, x)
     if isinstance(decision, Voted):
         return _voted(nodes, scorer, decision, x)
-    found = nodes.add("Add", nodes.matrix_product(_kernel(nodes, decision, x), decision.coef), decision.bias)
+    if len(decision.support):
+        found = nodes.matrix_product(_kernel(nodes, decision, x), decision.coef)
+    else:  # the same for every row
+        found = nodes.matrix_product(x, np.zeros((scorer.width, len(decision.bias))))
+    found = nodes.add("Add", found, decision.bias)
     return _votes_of_pairs(nodes, scorer, found) if decision.pairs else found
 
 
