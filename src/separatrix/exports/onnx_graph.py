@@ -34,21 +34,32 @@ def as_onnx(scorer: Scorer) -> bytes:
     The file says in its metadata: ``target``, ``kind``, ``classes`` and the ``labels`` they are given out as (JSON),
     ``no_answer`` (the label of a row without one), ``unknown``, ``separatrix`` (the version), ``inputs`` and
     ``outputs`` (JSON: names in the graph and what they stand for). An output whose name is also a column's is renamed:
-    underscores are appended until it is free.
+    underscores are appended until it is free. A column without a name is called ``column``.
 
     The sums of dense linear models are added as in the package, so that scores are equal to the last bit and ties fall
     alike; those of sparse rows, of more than 16,384 products a row, of networks and of kernels may differ in it.
 
     The same model gives the same bytes.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> import separatrix as sx
+    >>> from separatrix.exports.scorer import scorer_of
+    >>> model = sx.Perceptron().fit([[2.0, 1.0], [-1.0, -2.0]], ["up", "down"])
+    >>> graph = onnx.load_from_string(as_onnx(scorer_of(model))).graph
+    >>> [each.name for each in (*graph.input, *graph.output)]
+    ['X', 'label', 'scores']
     """
     try:
         import onnx
     except ImportError as problem:
         raise ImportError("a model as ONNX needs onnx: install separatrix with its 'onnx' extra") from problem
-    for text in scorer.role("text"):
+    texts = scorer.role("text")
+    if texts:
         raise ValueError(
-            f"column {text.name!r} is read as words, and ONNX has no operator that splits texts into the same words: "
-            "use --to json, which can hold it"
+            f"column {texts[0].name!r} is read as words, and ONNX has no operator that splits texts into the same "
+            "words: use --to json, which can hold it"
         )
     names = _input_names(scorer)
     nodes = Nodes(onnx, list(names))
@@ -147,12 +158,11 @@ def _row(nodes: Nodes, scorer: Scorer, names: list[str]) -> tuple[str, str]:
             operator = {"minus": "Sub", "over": "Div", "times": "Mul", "plus": "Add"}[operation]
             x = nodes.add(operator, x, values)
         parts.append(x)
-    for name, each in zip(names, scorer.inputs, strict=False):
-        if each.role == "category":
-            code = _code(nodes, each, name, scorer.unknown)
-            gone.append(nodes.add("Equal", code, np.array(_NO_ANSWER)))
-            one_hot = nodes.add("Equal", code, np.arange(each.width))
-            parts.append(nodes.add("Cast", one_hot, to=nodes.onnx.TensorProto.DOUBLE))
+    for name, category in zip(names[len(numbers) :], scorer.inputs[len(numbers) :], strict=True):
+        code = _code(nodes, category, name, scorer.unknown)
+        gone.append(nodes.add("Equal", code, np.array(_NO_ANSWER)))
+        one_hot = nodes.add("Equal", code, np.arange(category.width))
+        parts.append(nodes.add("Cast", one_hot, to=nodes.onnx.TensorProto.DOUBLE))
     lacking = gone[0]
     for more in gone[1:]:
         lacking = nodes.add("Or", lacking, more)

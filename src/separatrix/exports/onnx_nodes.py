@@ -12,7 +12,7 @@ import numpy as np
 from separatrix.exports.scorer import LANES
 from separatrix.rows import Floats
 
-OPSET, ML_OPSET, IR_VERSION = 13, 2, 7  # what onnxruntime reads since 1.7
+OPSET, ML_OPSET, IR_VERSION = 13, 2, 7  # the lowest where sums take their axes as inputs and texts become whole numbers
 MOST_PRODUCTS = 1 << 14  # a row: more of them are left to a matrix product, whose order of additions is its own
 
 
