@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 
 import duckdb
@@ -61,11 +62,15 @@ def in_postgres(address, table, sql):
         return cursor.fetch_arrow_table()
 
 
-def asked(found, **options):
+def numbered(table):
+    return table.append_column(ORDER, pa.array(range(table.num_rows)))
+
+
+def asked(found):
     """Return the statement, its answers in the order of the rows, and the table it is about."""
-    table = found.table.append_column(ORDER, pa.array(range(found.table.num_rows)))
+    table = numbered(found.table)
     scorer = scorer_of(found.model, unknown=found.unknown)
-    return scorer, table, f'SELECT * FROM ({as_sql(scorer, "my data", **options)}) AS asked ORDER BY "{ORDER}"'
+    return scorer, table, f'SELECT * FROM ({as_sql(scorer, "my data")}) AS asked ORDER BY "{ORDER}"'
 
 
 def check(found, scorer, table, answers, flags_are_numbers=False):
@@ -113,6 +118,19 @@ def test_a_category_and_a_number_may_be_kept_as_other_types(run):
     check(found, scorer, table, run(table, sql))
     as_text = table.set_column(1, "flag", pa.array([str(flag).lower() for flag in table.column("flag").to_pylist()]))
     check(found, scorer, as_text, run(as_text, sql))
+
+
+@pytest.mark.parametrize("name", ["table neuron 2, mean", "table numbers only"])
+def test_infinite_numbers_have_no_answer_and_nan_is_missing(name, postgres):
+    found = case(name)
+    cells = [math.inf, -math.inf, math.nan, None, 170.0]
+    rows = found.table.slice(0, 5).set_column(found.table.column_names.index(X1), X1, pa.array(cells))
+    _, _, sql = asked(found)
+    expected = found.model.preparation.missing == "mean"
+    rows = numbered(rows)
+    for answers in (in_duckdb(rows, sql), in_sqlite(rows, sql), in_postgres(postgres, rows, sql)):
+        known = [each is not None for each in answers.column("prediction").to_pylist()]
+        assert known == [False, False, expected, expected, True]
 
 
 def test_names_that_the_columns_have_are_not_taken_twice():

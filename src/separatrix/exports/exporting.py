@@ -25,8 +25,8 @@ def export(
     """Return a fitted model in a form that runs without Python, and write it to a file if one is named.
 
     What is done to the columns (scaling, categories, filled gaps) is part of it, and its labels are those of
-    ``predict``. A row that lacks a value has no answer: NULL in SQL, -1 in C, null in JavaScript; in ONNX its scores
-    are NaN and the model's metadata say what its label is.
+    ``predict``. A row that lacks a value, or holds an infinite one, has no answer: NULL in SQL, -1 in C, null in
+    JavaScript; in ONNX its scores are NaN and the model's metadata say what its label is.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def export(
     path : path, optional
         The file to write. With ``to="json"``, ``separatrix.js``, which reads it, is written beside it.
     to : {"onnx", "sql", "c", "json"}, optional
-        The form; by default the one that the path's ending names. "onnx": a graph of operator set 18, which needs the
-        extra ``separatrix[onnx]`` to be written. "sql": one SELECT for DuckDB, PostgreSQL and SQLite (linear models and
+        The form; by default the one that the path's ending names. "onnx": a graph of operator set 13, which needs the
+        extra ``onnx`` to be written. "sql": one SELECT for DuckDB, PostgreSQL and SQLite (linear models and
         networks). "c": a header without dependencies. "json": for ``separatrix.js``; the only one that reads words.
     unknown : {"null", "zero"}, default="null"
         Whether a row with a category that the model was not trained on has no answer, or that category counts as none.

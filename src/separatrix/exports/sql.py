@@ -168,8 +168,12 @@ class _Rows:
     def _guards(self) -> Iterator[str]:
         """Yield what must hold for a row to be answered."""
         for each in self._numbers:
+            cell = _cell(each)
             if each.fill is None:
-                yield f"{_cell(each)} BETWEEN -{_LARGEST} AND {_LARGEST}"
+                yield f"{cell} BETWEEN -{_LARGEST} AND {_LARGEST}"
+            else:  # what is infinite is not filled in
+                finite = f"{cell} BETWEEN -{_LARGEST} AND {_LARGEST}"
+                yield f"({cell} IS NULL OR {finite} OR CAST({cell} AS TEXT) IN ('NaN', 'nan'))"
         for each in self._categories:
             spelled = ", ".join(_text(text) for level in each.levels for text in level)
             if self._scorer.unknown == "null":
