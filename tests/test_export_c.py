@@ -17,7 +17,7 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
-from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, Case, case, check_answers
+from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, Case, case, check_answers, of_wide_table
 from separatrix.exports.c_header import as_c
 from separatrix.exports.c_words import members, number
 from separatrix.exports.scorer import Input, Linear, Scorer, scorer_of
@@ -308,3 +308,14 @@ def test_models_of_other_libraries_and_of_one_class_answer_too(tmp_path):
 def _named(cases: Any, found: Any, name: str) -> Any:
     places, _, scores = found[name]
     return [cases[name][0].classes[place] for place in places], scores
+
+
+def test_models_of_many_categories_answer_whatever_decides(tmp_path):
+    wide = {model: of_wide_table(model) for model in ("voted", "kernel-svm", "network")}
+    cases = {model: (scorer_of(each.model), each.table) for model, each in wide.items()}
+    assert all(scorer.sparse for scorer, _ in cases.values())
+    found = answers(program(tmp_path / "wide", cases), "cc", ["-std=c99"], cases)
+    for model, each in wide.items():
+        places, _, scores = found[model]
+        labels = [None if place < 0 else cases[model][0].classes[place] for place in places]
+        check_answers(each, labels, scores)
