@@ -290,6 +290,16 @@ def test_two_models_of_one_name_do_not_compile_together(tmp_path):
     assert "m_scores" in made.stderr
 
 
+@pytest.mark.parametrize("name", ["gcc", "clang"])
+def test_fast_math_is_refused_by_the_compiler(name, tmp_path):
+    (tmp_path / "m.h").write_text(as_c(scorer_of(case("ties 2").model), "m"), encoding="utf-8")
+    (tmp_path / "m.c").write_text('#include "m.h"\n')
+    command = [compiler(name), "-std=c99", "-fsyntax-only", "-ffast-math", str(tmp_path / "m.c")]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert made.returncode != 0
+    assert "a missing number would be taken for one that is there" in made.stderr
+
+
 def test_models_of_other_libraries_and_of_one_class_answer_too(tmp_path):
     from sklearn.linear_model import LogisticRegression
 

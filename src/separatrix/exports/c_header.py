@@ -15,6 +15,10 @@ _SIGNS = {"minus": "-", "over": "/", "times": "*", "plus": "+"}
 _START = """#include <math.h>
 #include <stddef.h>
 
+#if (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST)
+#error "compiled with fast math, a missing number would be taken for one that is there"
+#endif
+
 #ifndef SEPARATRIX_NOT_FUSED
 #if defined(__clang__)
 #define SEPARATRIX_NOT_FUSED _Pragma("STDC FP_CONTRACT OFF")
@@ -102,7 +106,7 @@ def _comment(scorer: Scorer, name: str, names: list[str], made: Part) -> str:
         f"Nothing is allocated and nothing is kept; arrays on the stack take {stack:,} bytes. "
         + ("It needs exp of C's library (-lm)." if made.needs_exp else "No library is needed."),
         "Numbers are added in the order of separatrix itself: with IEEE doubles and -ffp-contract=off, linear models",
-        "give the same bits. Do not compile it with -ffast-math, which takes NAN for a number.",
+        "give the same bits (clang needs no flag). With -ffast-math it does not compile: NAN must stay NAN.",
     ]
     return "/* " + "\n".join(f" * {line}".rstrip() for line in lines).removeprefix(" * ") + "\n */"
 
