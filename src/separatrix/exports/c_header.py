@@ -124,8 +124,8 @@ def _gaps(scorer: Scorer) -> list[str]:
     numeric, categories = scorer.role("number"), scorer.role("category")
     none, lines = "a row with one has no answer.", []
     if numeric:
-        means = numeric[0].fill is not None
-        lines.append(f"A missing number is NAN or infinite: {'the mean takes its place.' if means else none}")
+        gap = "the mean takes its place." if numeric[0].fill is not None else none
+        lines.append(f"A missing number is NAN: {gap} An infinite one never has an answer.")
     if categories:
         gap = "it counts as none." if categories[0].optional else none
         lines.append(f"A category is a text in UTF-8. A missing one is NULL: {gap}")
@@ -229,7 +229,8 @@ def _scaling(scorer: Scorer, name: str) -> str:
         "",
         f"static inline int {name}_number(double value, int j, {name}_values *values) {{",
         "    SEPARATRIX_NOT_FUSED",
-        f"    if (!(value - value == 0.0)) {f'value = {name}_means[j]' if filled else 'return 0'};",
+        *([f"    if (value != value) value = {name}_means[j];"] if filled else []),
+        "    if (!(value - value == 0.0)) return 0;",
         *(f"    value = value {_SIGNS[step]} {name}_{step}_{k}[j];" for k, (step, _) in enumerate(scorer.steps)),
         "    values->x[j] = value;",
         "    return 1;",

@@ -7,7 +7,8 @@
 //     model.classes                              // the labels; whole numbers beyond 2^53 are BigInts
 //
 // A row is an object or a Map by column name; for a model without column names, an array of its numbers.
-//   - Missing are null, undefined, NaN, and a column that is not in the row; of a number also infinity and "".
+//   - Missing are null, undefined, NaN, and a column that is not in the row; of a number also "".
+//   - A row with an infinite number has no answer.
 //   - A number must be a number (or BigInt): a text like "3.5" throws a TypeError, so that nothing is guessed.
 //   - A category is a text; true, false and numbers stand for their texts. "" is a text like any other.
 //   - A text is a text; "" has no words.
@@ -94,12 +95,12 @@
     return new TypeError("column " + shown(column.name) + " takes a " + wanted + "; found the " + kind + found);
   }
 
-  // A finite number, or NaN where there is none.
+  // A number, or NaN where there is none.
   function readNumber(column, value) {
     if (isMissing(value) || value === "") return NaN;
     if (typeof value === "bigint") value = Number(value);
     if (typeof value !== "number") throw wrong(column, "number", value);
-    return Number.isFinite(value) ? value : NaN;
+    return value;
   }
 
   function readText(column, value) {
@@ -373,7 +374,7 @@
       this._numeric.forEach((column, j) => {
         let value = readNumber(column, cell(column));
         if (Number.isNaN(value) && column.fill !== null) value = column.fill;
-        if (Number.isNaN(value)) complete = false;
+        if (!Number.isFinite(value)) complete = false;
         for (const [operation, every] of this._steps) {
           if (operation === "minus") value -= every[j];
           else if (operation === "over") value /= every[j];
