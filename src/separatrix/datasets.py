@@ -165,7 +165,7 @@ class Separable(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """The most updates that a perceptron from zero can make: ``(R / gamma)^2``."""
+        """The most updates that a perceptron from zero can make, ``(R / gamma)^2``."""
         return (self.radius / self.margin) ** 2
 
 

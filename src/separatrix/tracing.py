@@ -143,7 +143,7 @@ class Trace(Sequence[Step]):
 
     @property
     def path(self) -> Floats:
-        """The weights and the bias at the start and after each step, as floats: of shape (steps + 1, d + 1)."""
+        """The weights and the bias at the start and after each step, as floats, of shape (steps + 1, d + 1)."""
         points = [self.start, *((step.weights, step.bias) for step in self.steps)]
         return np.array([[*map(float, weights), float(bias)] for weights, bias in points])
 
@@ -344,7 +344,8 @@ def trace(
     random_state : int, default=None
         Where shuffled orders and a uniform start come from; None is 0, so that a table can be printed again.
     **view
-        How tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals`` (see :class:`View`).
+        How tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals``; see
+        :class:`separatrix.tracing.View`.
 
     Returns
     -------

@@ -88,7 +88,7 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """What :meth:`Certificate.verify` found: true if every claim holds."""
+    """What :meth:`separatrix.Certificate.verify` found: true if every claim holds."""
 
     problems: tuple[str, ...]
 
@@ -245,7 +245,7 @@ class Certificate:
 
     @property
     def mistake_forms(self) -> tuple[Form, ...]:
-        """The mistake bound as Lectures 000, 001 and 003 write it: one theorem, three notations."""
+        """The mistake bound as Lectures 000, 001 and 003 write it, one theorem in three notations."""
         value = self.mistake_bound
         if not 0 < value < math.inf or math.isinf(self.radius * self.radius):
             return ()

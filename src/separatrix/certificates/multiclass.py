@@ -44,7 +44,7 @@ class Certificates:
         return (*self.rest.values(), *self.pairs.values())
 
     def verify(self, X: Any, y: Any) -> Check:
-        """Prove every claim of every certificate again; see :meth:`Certificate.verify`."""
+        """Prove every claim of every certificate again; see :meth:`separatrix.Certificate.verify`."""
         rows, classes, codes = read(X, y, finite=False)
         labels = classes.tolist()
         rest = all(each.positive == name and each.negative is None for name, each in self.rest.items())

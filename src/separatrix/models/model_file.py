@@ -48,7 +48,7 @@ def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | No
     path : str or path
         Where to; by custom the name ends in ``.sx``.
     facts : dict, optional
-        What else to note, as JSON can hold it: :func:`read_facts` shows it.
+        What else to note, as JSON can hold it: :func:`separatrix.models.read_facts` shows it.
 
     Examples
     --------
@@ -166,8 +166,8 @@ def read_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
     -------
     dict
         ``kind``, the class of the model; ``schema``; the versions of ``separatrix``, ``numpy`` and ``scikit-learn``
-        that wrote it; and ``facts``, what was given to :func:`save`. The arrays are not read, so that damage to them
-        is not noticed here.
+        that wrote it; and ``facts``, what was given to :func:`separatrix.save`. The arrays are not read, so that damage
+        to them is not noticed here.
     """
     shown = _shown(path)
     metadata = _metadata(_read(path, shown, MOST_HEADER + 8), shown)[0]

@@ -27,7 +27,7 @@ def margin(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequenc
     """Draw what a support vector machine has learned from two features: its boundary, margin, support and slack.
 
     The solid line is the boundary, where the decision ``f(x) = w . x + b`` is 0; the dashed lines are ``f(x) = 1`` and
-    ``f(x) = -1``, each 1 / |w| away from it. An example of class y = +1 or -1 with ``y f(x) < 1`` lies on the wrong
+    ``f(x) = -1``, each ``1 / |w|`` away from it. An example of class y = +1 or -1 with ``y f(x) < 1`` lies on the wrong
     side of its own line and pays the slack ``z = 1 - y f(x)`` (Lecture 003). For a linear model a thin line shows the
     way back, whose length is ``z / |w|``; for a kernel model, where the shortest way is not straight, slack shows in
     the size of the point.

@@ -1,0 +1,38 @@
+"""Settings of the documentation; ``python scripts/docs`` builds it. Nothing here or in the pages needs the network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+from separatrix import __version__
+
+project = "separatrix"
+copyright = "the separatrix developers"
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_reference", "formulas"]
+exclude_patterns = ["extensions"]
+nitpicky = True
+default_role = "literal"
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"separatrix {release}"
+html_copy_source = False
+html_show_sourcelink = False
+html_math_renderer = "mathml"
+html_static_path = ["pages.css"]
+html_css_files = ["pages.css"]
+
+# The docstrings name types in words ("array of shape (n,)"), which are no references.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]
