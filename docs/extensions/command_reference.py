@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import re
 import types
 import typing
 from typing import Any
@@ -25,34 +26,44 @@ def section(name: str, function: Any) -> str:
     for parameter, hint in typing.get_type_hints(function, include_extras=True).items():
         if parameter != "return":
             kind, info = typing.get_args(hint)
-            required = inspect.signature(function).parameters[parameter].default is inspect.Parameter.empty
             if type(info).__name__ == "ArgumentInfo":
-                called = (info.metavar or parameter).upper()
-                arguments.append((called if required else f"[{called}]", info.help))
+                needed = inspect.signature(function).parameters[parameter].default is inspect.Parameter.empty
+                shown = (info.metavar or parameter).upper()
+                arguments.append((shown if needed else f"[{shown}]", prose(info.help)))
             else:
                 given = [each for each in (info.default, *(info.param_decls or ())) if str(each).startswith("-")]
-                flags = ", ".join(given) or flag(parameter, kind)
-                options.append((f"{flags} {info.metavar or value(kind)}".strip(), info.help))
-    usage = " ".join(["separatrix", name, *(called for called, _ in arguments), *(["[OPTIONS]"] if options else [])])
-    rows = [f"| `{left}` | {cell(right)} |" for left, right in arguments + options]
-    table = "\n".join(["| argument or option | what it does |", "|---|---|", *rows]) if rows else ""
+                flags = ", ".join(f"`{each}`" for each in given or flags_of(parameter, kind))
+                shown = f" `{info.metavar or value(kind)}`" if info.metavar or value(kind) else ""
+                choices = f"One of {', '.join(f'`{each}`' for each in chosen(kind))}. " if chosen(kind) else ""
+                options.append((flags + shown, choices + prose(info.help)))
+    usage = " ".join(["separatrix", name, *(shown for shown, _ in arguments), *(["[OPTIONS]"] if options else [])])
+    rows = [f"| {left} | {right} |" for left, right in [(f"`{shown}`", text) for shown, text in arguments] + options]
+    table = "\n".join(["| name | what it does |", "|---|---|", *rows]) if rows else ""
     return "\n\n".join([f"## {name}", *described(function.__doc__), f"```text\n{usage}\n```", table])
 
 
-def flag(parameter: str, kind: Any) -> str:
-    """Return an option as it is typed."""
+def flags_of(parameter: str, kind: Any) -> list[str]:
+    """Return an option as it is typed, and its opposite where there is one."""
     dashed = parameter.replace("_", "-")
-    return f"--{dashed}, --no-{dashed}" if kind is bool else f"--{dashed}"
+    return [f"--{dashed}", f"--no-{dashed}"] if kind is bool else [f"--{dashed}"]
+
+
+def plain(kind: Any) -> Any:
+    """Return the type of one value of an option: without None, and of a list that of its members."""
+    if isinstance(kind, types.UnionType) or typing.get_origin(kind) in (typing.Union, list):
+        return plain(next(each for each in typing.get_args(kind) if each is not type(None)))
+    return kind
+
+
+def chosen(kind: Any) -> list[str]:
+    """Return the names between which an option chooses; none where it takes any value."""
+    kind = plain(kind)
+    return [str(choice.value) for choice in kind] if isinstance(kind, type) and issubclass(kind, enum.Enum) else []
 
 
 def value(kind: Any) -> str:
     """Return what stands for the value of an option; nothing for a flag."""
-    if isinstance(kind, types.UnionType) or typing.get_origin(kind) in (typing.Union, list):
-        kinds = [each for each in typing.get_args(kind) if each is not type(None)]
-        return value(kinds[0])
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return "\\|".join(str(choice.value) for choice in kind)
-    return {bool: "", int: "N", float: "NUMBER", str: "TEXT"}.get(kind, "PATH")
+    return "NAME" if chosen(kind) else {bool: "", int: "N", float: "NUMBER", str: "TEXT"}.get(plain(kind), "PATH")
 
 
 def described(text: str) -> list[str]:
@@ -60,7 +71,7 @@ def described(text: str) -> list[str]:
     parts: list[str] = []
     for part in filter(None, map(str.strip, inspect.cleandoc(text).split("\n\n"))):
         if not part.startswith("separatrix "):
-            parts.append(part)
+            parts.append(prose(part))
         elif parts[-1].startswith("```"):
             parts[-1] = parts[-1].removesuffix("```") + f"{part}\n```"
         else:
@@ -68,9 +79,10 @@ def described(text: str) -> list[str]:
     return parts
 
 
-def cell(text: str | None) -> str:
-    """Return a text that fits into a table."""
-    return " ".join((text or "").split()).replace("|", "\\|").replace("*", "\\*")
+def prose(text: str | None) -> str:
+    """Return a text on one line, with options as code and without what Markdown would read as signs of its own."""
+    line = re.sub(r"([|*_<])", r"\\\1", " ".join((text or "").split()))
+    return re.sub(r"(?<![\w`-])(--[a-z][a-z0-9-]*)", r"`\1`", line)
 
 
 class Commands(SphinxDirective):
