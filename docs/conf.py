@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
@@ -36,3 +37,13 @@ napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]
+
+
+def without_aliases(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out the fields of named tuples, of which Python can only say that they are fields."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
+def setup(app: Any) -> None:
+    """Tell autodoc."""
+    app.connect("autodoc-skip-member", without_aliases)

@@ -23,23 +23,29 @@ def reference() -> str:
 def section(name: str, function: Any) -> str:
     """Return one command as Markdown."""
     arguments, options = [], []
-    for parameter, hint in typing.get_type_hints(function, include_extras=True).items():
-        if parameter != "return":
-            kind, info = typing.get_args(hint)
-            if type(info).__name__ == "ArgumentInfo":
-                needed = inspect.signature(function).parameters[parameter].default is inspect.Parameter.empty
-                shown = (info.metavar or parameter).upper()
-                arguments.append((shown if needed else f"[{shown}]", prose(info.help)))
-            else:
-                given = [each for each in (info.default, *(info.param_decls or ())) if str(each).startswith("-")]
-                flags = ", ".join(f"`{each}`" for each in given or flags_of(parameter, kind))
-                shown = f" `{info.metavar or value(kind)}`" if info.metavar or value(kind) else ""
-                choices = f"One of {', '.join(f'`{each}`' for each in chosen(kind))}. " if chosen(kind) else ""
-                options.append((flags + shown, choices + prose(info.help)))
+    hints = typing.get_type_hints(function, include_extras=True)
+    for parameter, declared in inspect.signature(function).parameters.items():
+        kind, info = typing.get_args(hints[parameter])
+        if type(info).__name__ == "ArgumentInfo":
+            shown = (info.metavar or parameter).upper()
+            arguments.append((shown if declared.default is declared.empty else f"[{shown}]", prose(info.help)))
+        else:
+            given = [each for each in (info.default, *(info.param_decls or ())) if str(each).startswith("-")]
+            flags = ", ".join(f"`{each}`" for each in given or flags_of(parameter, kind))
+            shown = f" `{info.metavar or value(kind)}`" if info.metavar or value(kind) else ""
+            choices = f"One of {', '.join(f'`{each}`' for each in chosen(kind))}. " if chosen(kind) else ""
+            options.append((flags + shown, choices + prose(info.help) + default(declared.default, info.help)))
     usage = " ".join(["separatrix", name, *(shown for shown, _ in arguments), *(["[OPTIONS]"] if options else [])])
     rows = [f"| {left} | {right} |" for left, right in [(f"`{shown}`", text) for shown, text in arguments] + options]
     table = "\n".join(["| name | what it does |", "|---|---|", *rows]) if rows else ""
     return "\n\n".join([f"## {name}", *described(function.__doc__), f"```text\n{usage}\n```", table])
+
+
+def default(given: Any, text: str) -> str:
+    """Return what an option is if nobody says, where that is anything and its help does not say so itself."""
+    if given is None or isinstance(given, bool) or "default" in text:
+        return ""
+    return f" [default: {getattr(given, 'value', given)}]"
 
 
 def flags_of(parameter: str, kind: Any) -> list[str]:
