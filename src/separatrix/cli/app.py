@@ -8,6 +8,7 @@ import typer
 
 from separatrix import __version__
 from separatrix.cli.certify import certify, verify
+from separatrix.cli.compare import compare
 from separatrix.cli.datasets import datasets
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
@@ -49,7 +50,7 @@ def options(
     """
 
 
-for _command in (fit, predict, update, inspect, export, certify, verify, trace, plot, datasets):
+for _command in (fit, predict, update, inspect, export, compare, certify, verify, trace, plot, datasets):
     app.command()(_command)
 
 

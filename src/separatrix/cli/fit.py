@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +14,16 @@ from separatrix.cli.options import (
     Exclude,
     Features,
     Json,
+    Lacking,
+    MaxLevels,
+    ScaledBy,
     Source,
     Sql,
     Target,
+    Text,
+    WordsBy,
+    asked_of,
+    check_writable,
     open_named,
     parameters,
     refuse_same,
@@ -37,29 +43,6 @@ class Model(str, enum.Enum):
     network = "network"
 
 
-class Scale(str, enum.Enum):
-    """How numbers are scaled."""
-
-    standard = "standard"
-    minmax = "minmax"
-    none = "none"
-
-
-class Missing(str, enum.Enum):
-    """What is done about missing values."""
-
-    drop = "drop"
-    mean = "mean"
-    fail = "fail"
-
-
-class TextMethod(str, enum.Enum):
-    """How words become numbers."""
-
-    tfidf = "tfidf"
-    hashed = "hashed"
-
-
 def fit(
     source: Source = None,
     target: Target = None,
@@ -73,9 +56,7 @@ def fit(
     test: Annotated[
         float | None, typer.Option(help="The share of rows to hold out and score on; 0 for none. [default: 0.2]")
     ] = None,
-    scale: Annotated[
-        Scale | None, typer.Option(help="How numbers are scaled; by default standard, and none for sparse data.")
-    ] = None,
+    scale: ScaledBy = None,
     epochs: Annotated[
         int | None, typer.Option(help="The most passes over the rows; each model has its own default.")
     ] = None,
@@ -84,22 +65,10 @@ def fit(
     features: Features = None,
     exclude: Exclude = None,
     weight: Annotated[str | None, typer.Option(help="The column that says how often a row counts.")] = None,
-    text: Annotated[list[str] | None, typer.Option(help="Read this column as words and pairs of words.")] = None,
-    text_method: Annotated[
-        TextMethod | None,
-        typer.Option(help="Words by name, or hashed into a fixed number of places. [default: tfidf]"),
-    ] = None,
-    missing: Annotated[
-        Missing | None,
-        typer.Option(
-            help="Rows that lack a value: drop them, fill in the mean (a category becomes none), or fail. "
-            "[default: drop]"
-        ),
-    ] = None,
-    max_levels: Annotated[
-        int | None,
-        typer.Option(help="The most different texts in a column that is not read as words. [default: 100]"),
-    ] = None,
+    text: Text = None,
+    text_method: WordsBy = None,
+    missing: Lacking = None,
+    max_levels: MaxLevels = None,
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter of the model, as in C=10; again for each.")
     ] = None,
@@ -145,7 +114,6 @@ def fit(
     from separatrix.cli.progress import Bar
     from separatrix.cli.summary import fitted_as_dict, show_fitted
     from separatrix.models.model_file import save
-    from separatrix.tabular.columns import Asked
     from separatrix.tabular.fitting import Room, Settings
     from separatrix.tabular.fitting import fit as run_fit
     from separatrix.tabular.memory import parse_size
@@ -165,17 +133,13 @@ def fit(
             if value is not None:
                 raise ValueError(f"{option} cannot be given with --resume: the model keeps the settings it began with")
     else:
-        asked = Asked(
-            target, tuple(features or ()), tuple(exclude or ()), weight, tuple(text or ()),
-            "tfidf" if text_method is None else text_method.value, "drop" if missing is None else missing.value,
-            None if scale is None else scale.value, 100 if max_levels is None else max_levels,
-        )  # fmt: skip
+        asked = asked_of(target, features, exclude, weight, text, text_method, missing, scale, max_levels)
         settings = Settings(
             "averaged" if model is None else model.value, 0.2 if test is None else test, epochs, time_limit, seed or 0,
             parameters(param or []), 5.0 if certify is None else certify,
         )  # fmt: skip
     path = output or resume or _default_path(source, sql)
-    _check_writable(path)
+    check_writable(path)
     refuse_same(path, source)
     room = Room(None if memory is None else parse_size(memory), cache)
     with Bar() as bar, open_named(source, sql, db, delimiter, frugal=room.is_tight(source)) as opened:
@@ -221,14 +185,3 @@ def _default_path(source: str | None, sql: str | None) -> Path:
     for ending in (".gz", ".zst"):
         stem = stem.removesuffix(ending)
     return Path((Path(stem).stem or "model") + ".sx")
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse a path that cannot be written to before the work is done."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; -o needs the name of a file")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise ValueError(f"cannot write {path}: there is no folder {folder}")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"cannot write {path}: no permission")

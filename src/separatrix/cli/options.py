@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+import enum
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+
+class Scale(str, enum.Enum):
+    """How numbers are scaled."""
+
+    standard = "standard"
+    minmax = "minmax"
+    none = "none"
+
+
+class Missing(str, enum.Enum):
+    """What is done about missing values."""
+
+    drop = "drop"
+    mean = "mean"
+    fail = "fail"
+
+
+class TextMethod(str, enum.Enum):
+    """How words become numbers."""
+
+    tfidf = "tfidf"
+    hashed = "hashed"
+
 
 Source = Annotated[
     str | None,
@@ -17,6 +43,22 @@ Source = Annotated[
 Target = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
 Features = Annotated[list[str] | None, typer.Option(help="Learn from these columns only (again for each, or a,b).")]
 Exclude = Annotated[list[str] | None, typer.Option(help="Leave these columns out.")]
+ScaledBy = Annotated[
+    Scale | None, typer.Option(help="How numbers are scaled; by default standard, and none for sparse data.")
+]
+Text = Annotated[list[str] | None, typer.Option(help="Read this column as words and pairs of words.")]
+WordsBy = Annotated[
+    TextMethod | None, typer.Option(help="Words by name, or hashed into a fixed number of places. [default: tfidf]")
+]
+Lacking = Annotated[
+    Missing | None,
+    typer.Option(
+        help="Rows that lack a value: drop them, fill in the mean (a category becomes none), or fail. [default: drop]"
+    ),
+]
+MaxLevels = Annotated[
+    int | None, typer.Option(help="The most different texts in a column that is not read as words. [default: 100]")
+]
 Sql = Annotated[
     str | None,
     typer.Option(help="Read the result of this SELECT; the source is the table 'data' in it, files go by 'name.csv'."),
@@ -54,6 +96,32 @@ def open_named(
     if where is not None and db is None and where.replace("-", "").isalnum() and not Path(where).exists():
         raise ValueError(f"{where} is neither a file nor a built-in data set; those are {', '.join(datasets.about())}")
     return open_source(where, sql=sql, db=db, delimiter=delimiter, **more)
+
+
+def asked_of(
+    target: str | None, features: list[str] | None, exclude: list[str] | None, weight: str | None,
+    text: list[str] | None, text_method: TextMethod | None, missing: Missing | None, scale: Scale | None,
+    max_levels: int | None,
+) -> Any:  # fmt: skip
+    """Return what the options ask of the columns."""
+    from separatrix.tabular.columns import Asked
+
+    return Asked(
+        target, tuple(features or ()), tuple(exclude or ()), weight, tuple(text or ()),
+        "tfidf" if text_method is None else text_method.value, "drop" if missing is None else missing.value,
+        None if scale is None else scale.value, 100 if max_levels is None else max_levels,
+    )  # fmt: skip
+
+
+def check_writable(path: Path, option: str = "-o") -> None:
+    """Refuse a path that cannot be written to before the work is done."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; {option} needs the name of a file")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"cannot write {path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise ValueError(f"cannot write {path}: no permission")
 
 
 def refuse_same(output: Path | None, *inputs: str | Path | None) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.options import Db, Delimiter, Sql, open_named
-from separatrix.files import write_whole
+from separatrix.cli.pictures import check_picture, new_figure, write_picture
 
 
 class Kind(str, enum.Enum):
@@ -22,7 +22,6 @@ class Kind(str, enum.Enum):
 
 
 _MOST_NUMBERS = 30_000_000  # that a boundary is drawn from
-_ENDINGS = (".png", ".svg", ".pdf")
 
 
 def plot(
@@ -60,8 +59,7 @@ def plot(
         raise ValueError(f"--top must be at least 1; found {top}")
     loaded = load_table_model(model)
     path = output or Path(f"{model.stem}-{kind.value}.png")
-    if path.suffix.lower() not in _ENDINGS:
-        raise ValueError(f"-o {path}: the ending must be one of {', '.join(_ENDINGS)}")
+    check_picture(path, "-o")
     rows: Any = None
     if kind in (Kind.boundary, Kind.margins):
         if source is None and sql is None:
@@ -71,7 +69,7 @@ def plot(
         with open_named(source, sql, db, delimiter) as opened:
             rows = read_prepared(loaded, opened)
     figure = _draw(loaded, kind, rows, top)
-    write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:].lower(), dpi=150))
+    write_picture(figure, path)
     if json:
         import json as to_text
 
@@ -81,13 +79,9 @@ def plot(
 
 
 def _draw(model: Any, kind: Kind, rows: Any, top: int) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ValueError("pictures need matplotlib: pip install 'separatrix[plot]'") from None
+    figure = new_figure()
     from separatrix import plots
 
-    figure = Figure(layout="constrained", figsize=(7.2, 5.2))
     ax = figure.subplots()
     names = model.preparation.names
     if kind is Kind.loss:

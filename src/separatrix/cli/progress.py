@@ -12,6 +12,7 @@ _DELAY = 0.5  # seconds; shorter work needs no bar
 
 _TITLES = {
     "read": "reading", "scale": "measuring", "write": "writing rows", "epoch": "learning", "answer": "answering",
+    "contender": "comparing", "growth": "measuring growth",
 }  # fmt: skip
 
 
@@ -54,7 +55,8 @@ class Bar:
         if stage != self._stage:
             self.clear()
             self._stage, self._began = stage, now
-        if now - self._began < _DELAY or not self.visible:
+        steps = stage in ("contender", "growth")  # few and long: shown at once
+        if (now - self._began < _DELAY and not steps) or not self.visible:
             return
         if self._bar is None:
             self._start()
@@ -64,6 +66,8 @@ class Bar:
             total = numbers["epochs"]
             seen = f"epoch {numbers['epoch']} of {total}"
             part = (numbers["epoch"] - 1 + numbers["part"]) / total
+        if steps:
+            seen, part = f"{numbers['name']}, {numbers['done'] + 1} of {numbers['of']}", numbers["done"] / numbers["of"]
         total = 1.0 if part is not None else None
         self._bar.update(self._task, total=total, completed=part or 0.0, seen=seen)
 

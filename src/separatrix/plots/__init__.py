@@ -14,6 +14,7 @@ except ImportError as problem:  # pragma: no cover
 from separatrix.plots.balls import ball
 from separatrix.plots.boundaries import decision_boundary
 from separatrix.plots.brackets import bracket
+from separatrix.plots.comparisons import comparison, growth
 from separatrix.plots.curves import loss_curve
 from separatrix.plots.descents import compare_steps, loss_surface, path
 from separatrix.plots.duality import gap
@@ -28,8 +29,10 @@ __all__ = [
     "ball",
     "bracket",
     "compare_steps",
+    "comparison",
     "decision_boundary",
     "gap",
+    "growth",
     "hulls",
     "loss_curve",
     "loss_surface",

@@ -189,12 +189,7 @@ class _Job:
         learned = raw if test_rows is None else raw.take(train_rows)
         held = None if test_rows is None else raw.take(test_rows)
         assert learned.labels is not None
-        if len(np.unique(learned.labels)) < len(labels):
-            rare = labels[np.setdiff1d(np.arange(len(labels)), learned.labels)[0]]
-            raise ValueError(
-                f"{gathered.where}: no row of class {str(rare)!r} is left to learn from once {settings.test:g} of the "
-                "rows are held out; use --test 0 or leave the class out"
-            )
+        check_classes(gathered, learned.labels, f"once {settings.test:g} of the rows are held out; use --test 0")
         preparation = learn_preparation(gathered, learned, self._asked)
         constant = constant_columns(preparation, learned)
         X = preparation.matrix(learned, overwrite=True)
@@ -279,15 +274,13 @@ class _Job:
     def _certify(self, X: Any, y: NDArray[Any], facts: dict[str, Any]) -> Any:
         import json
 
-        from separatrix.certificates.certifying import certify
-
-        if len(np.unique(y)) > _CERTIFIED_CLASSES:
-            facts["certificate"] = None
-            return None
         self._watch("certify")
         try:
-            found = certify(X, y, time_limit=self._settings.certify, random_state=self._settings.seed)
+            found = certificate_of(X, y, self._settings.certify, self._settings.seed)
         except KeyboardInterrupt:  # the model is there already
+            return None
+        if found is None:
+            facts["certificate"] = None
             return None
         text = found.to_json()
         facts["certificate"] = json.loads(text) if len(text) <= _KEPT_CERTIFICATE else None
@@ -376,6 +369,25 @@ def split(labels: NDArray[np.int32], test: float, seed: int) -> tuple[Any, Any]:
         np.arange(n), test_size=test, random_state=seed, stratify=labels if fair else None
     )
     return np.sort(train_rows), np.sort(test_rows)
+
+
+def check_classes(gathered: Gathered, labels: NDArray[np.int32], when: str) -> None:
+    """Refuse rows to learn from that lack a class, by codes; ``when`` says how that came about and what would help."""
+    lost = np.setdiff1d(np.arange(len(gathered.classes)), labels)
+    if lost.size:
+        rare = str(gathered.classes[lost[0]])
+        raise ValueError(
+            f"{gathered.where}: no row of class {rare!r} is left to learn from {when} or leave the class out"
+        )
+
+
+def certificate_of(X: Any, y: NDArray[Any], seconds: float, seed: int) -> Any:
+    """Return whether planes separate the classes, with a proof; None for so many classes that it would take long."""
+    from separatrix.certificates.certifying import certify
+
+    if len(np.unique(y)) > _CERTIFIED_CLASSES:
+        return None
+    return certify(X, y, time_limit=seconds, random_state=seed)
 
 
 def learn_preparation(gathered: Gathered, learned: Raw, asked: Asked) -> Preparation:

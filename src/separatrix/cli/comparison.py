@@ -1,0 +1,140 @@
+"""What a comparison came to, for a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from separatrix.cli.summary import show_separability, times_of
+from separatrix.cli.writing import console as new_console
+from separatrix.cli.writing import plain_table
+
+_WIDE = 92  # columns of a screen on which the whole table fits
+
+
+def show_comparison(found: Any, pictures: list[Path]) -> None:
+    """Print the table, who was left out, what cannot be told apart, and the certificate."""
+    console, rows = new_console(), found.facts["rows"]
+    console.print(_about(found))
+    console.print()
+    wide = console.width >= _WIDE
+    if found.standings:
+        console.print(_table(found, wide))
+        console.print()
+        _notes(found, console, wide)
+    for name, reason in found.left_out.items():
+        console.print(
+            f"Left out: {name}, which {reason}." if reason.startswith("took") else f"Left out: {name}: {reason}"
+        )
+    waiting = [name for name in found.plan.models if name not in found.left_out and name not in _names(found.standings)]
+    if waiting:
+        console.print(f"Interrupted before {', '.join(waiting)} came to an end.")
+    if found.certificate is not None:
+        console.print()
+        what = "all rows" if found.plan.folds else f"the {rows['train']:,} rows learned from"
+        console.print(f"Certificate of {what}:")
+        show_separability(found.certificate, console)
+    for path in pictures:
+        console.print(f"Picture written to {path}.")
+
+
+def _names(standings: Any) -> list[str]:
+    return [each.name for each in standings]
+
+
+def _about(found: Any) -> str:
+    facts, rows, plan = found.facts, found.facts["rows"], found.plan
+    dropped = f", {rows['dropped']:,} of them dropped because a value is missing" if rows["dropped"] else ""
+    how = (
+        f"{plan.folds} folds, each held out in turn and learned from {times_of(rows['train'], 'other row')}"
+        if plan.folds
+        else f"learned from {times_of(rows['train'], 'row')}, {rows['held_out']:,} held out"
+    )
+    return (
+        f"{facts['source']}: {times_of(rows['read'], 'row')}{dropped}; {how}; {times_of(facts['numbers'], 'number')} a "
+        f"row, {len(facts['classes'])} classes."
+    )
+
+
+def _table(found: Any, wide: bool) -> Any:
+    head = ["model", "right", "interval", "p", "train", "predict/row", "memory", "size", "certified"]
+    lines = [
+        [
+            each.name, f"{each.scores.accuracy:.1%}", _interval(each.scores), _p(each, found), seconds(each.train),
+            seconds(each.predict), "" if each.memory is None else size(each.memory), size(each.size),
+            _proof(each.proof),
+        ]
+        for each in found.standings
+    ]  # fmt: skip
+    base = found.baseline
+    lines.append(["commonest class", f"{base.accuracy:.1%}", _interval(base), *[""] * 6])
+    if not wide:
+        kept = [place for place, name in enumerate(head) if name not in ("interval", "memory")]
+        head, lines = [head[k] for k in kept], [[line[k] for k in kept] for line in lines]
+    return plain_table(head, lines, right=True)
+
+
+def _notes(found: Any, console: Any, wide: bool) -> None:
+    alike = _names(found.alike())[1:]
+    best = found.standings[0].name
+    n = found.facts["rows"]["held_out"]
+    if alike:
+        console.print(f"These {n:,} rows do not tell {best} and {', '.join(alike)} apart (p at least 0.05).")
+    elif len(found.standings) > 1:
+        console.print(f"These {n:,} rows tell {best} apart from all others (p below 0.05).")
+    cut = [each for each in found.standings if each.status.startswith(("stopped", "did not converge"))]
+    if cut:
+        console.print(f"Not run to their end: {', '.join(_names(cut))} (--epochs allows more).")
+    if not wide:
+        console.print("A wider screen shows interval and memory, too.")
+
+
+def _interval(scores: Any) -> str:
+    low, high = scores.interval()
+    return f"{100 * low:.1f}-{100 * high:.1f}"
+
+
+def _p(each: Any, found: Any) -> str:
+    if each is found.standings[0]:
+        return "best"
+    return "<0.001" if each.p < 0.001 else f"{each.p:.3f}" if each.p < 0.0995 else f"{each.p:.2f}"
+
+
+def _proof(proof: Any) -> str:
+    if proof is None:
+        return "no"
+    if proof.kind == "margin":
+        return "separates"
+    return "gap <1e-6" if proof.value < 1e-6 else f"gap {proof.value:.0e}".replace("e-0", "e-")
+
+
+def seconds(value: float) -> str:
+    """Return seconds with two or three digits, in the unit that suits them.
+
+    Examples
+    --------
+    >>> [seconds(value) for value in (3.2e-8, 4.567e-6, 0.0123, 2.5, 123.4)]
+    ['32 ns', '4.6 µs', '12 ms', '2.5 s', '123 s']
+    """
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= 0.995 * factor:
+            return f"{_short(value / factor)} {unit}"
+    return f"{_short(value / 1e-9)} ns"
+
+
+def size(value: float) -> str:
+    """Return bytes with two or three digits, in the unit that suits them.
+
+    Examples
+    --------
+    >>> [size(value) for value in (0, 812, 13_736, 5_000_000, 2_345_000_000)]
+    ['0 B', '812 B', '14 kB', '5.0 MB', '2.3 GB']
+    """
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value >= 0.995 * factor:
+            return f"{_short(value / factor)} {unit}"
+    return f"{value:.0f} B"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"

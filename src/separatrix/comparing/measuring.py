@@ -1,0 +1,192 @@
+"""One contender on one split: its answers, seconds, bytes, and what is proved about it. Runs in a process of its own.
+
+All are measured in the same way. Training is the call of ``fit`` on prepared rows, predicting one call of ``predict``
+on all held-out rows; short calls are repeated, and the shortest counts. Memory is how far the peak of the process's
+resident memory rises during ``fit``, after a rehearsal on a few rows: it counts C, C++ and Python alike, in pages. A
+model of this package is as large as the file that ``sx.save`` writes, one of scikit-learn's as its pickle.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import pickle
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.comparing.contenders import CONTENDERS, Contender, Recipe
+from separatrix.comparing.trial import Trial
+from separatrix.comparing.workshop import Send
+from separatrix.rows import is_sparse
+
+_REPEATS, _ENOUGH = 7, 0.15  # a call is repeated so often at most, or until all took so many seconds
+_REHEARSAL = 60  # rows
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is proved about a model and the rows it learned from.
+
+    ``kind`` is "gap": no model of its kind has an objective that is smaller by more than ``value`` of it; or "margin":
+    its planes separate the classes, each row at least ``value`` away from them, in the numbers as scaled.
+    """
+
+    kind: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was found on one split.
+
+    Attributes
+    ----------
+    answers : array
+        For each held-out row the code of its class.
+    train, predict : float
+        Seconds to fit, and seconds to predict all held-out rows.
+    memory : int or None
+        Bytes that fitting needed besides the rows, None where the system does not tell.
+    size : int
+        Bytes of the model.
+    status : str
+        How the run ended, as far as the model says.
+    proof : Proof or None
+        What is proved.
+    """
+
+    answers: NDArray[np.intp]
+    train: float
+    predict: float
+    memory: int | None
+    size: int
+    status: str
+    proof: Proof | None
+
+
+def measure(send: Send, name: str, recipe: Recipe, folders: Sequence[Path]) -> None:
+    """Send what is found on each split."""
+    for folder in folders:
+        send(measured(CONTENDERS[name], recipe, Trial.read(folder)))
+
+
+def measured(contender: Contender, recipe: Recipe, trial: Trial) -> Measured:
+    """Return what is found on one split."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    def fitted() -> Any:
+        return contender.make(recipe).fit(trial.X, trial.y)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with contextlib.suppress(Exception):  # what is wrong comes to light below
+            few = _few(trial.y)
+            contender.make(recipe).fit(trial.X[few], trial.y[few]).predict(trial.held[:1])
+        del caught[:]
+        before = _settled()
+        train, model = timed(fitted, most=1)
+        peak = _memory("VmHWM")
+        train = min(train, timed(fitted, spent=train)[0])
+        predict, answers = timed(lambda: model.predict(trial.held))
+    status = str(getattr(model, "status_", ""))
+    if not status and any(issubclass(each.category, ConvergenceWarning) for each in caught):
+        status = "did not converge"
+    return Measured(
+        np.searchsorted(model.classes_, answers), train, predict,
+        None if before is None or peak is None else max(0, peak - before), _size(contender, model), status,
+        _proof(model, trial) if contender.family else None,
+    )  # fmt: skip
+
+
+def timed(call: Callable[[], Any], *, most: int = _REPEATS, spent: float = 0.0) -> tuple[float, Any]:
+    """Return the seconds of the shortest of several calls, and the last answer."""
+    best, answer = float("inf"), None
+    for _ in range(most):
+        if spent >= _ENOUGH and best < float("inf"):
+            break
+        began = time.perf_counter()
+        answer = call()
+        took = time.perf_counter() - began
+        best, spent = min(best, took), spent + took
+    return best, answer
+
+
+def _few(y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the first rows, and two of each class."""
+    pairs = [np.flatnonzero(y == label)[:2] for label in np.unique(y)]
+    return np.union1d(np.arange(min(_REHEARSAL, len(y))), np.concatenate(pairs))
+
+
+def _settled() -> int | None:
+    """Give back what memory is free and forget the peak; return the resident bytes."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return None
+    return _memory("VmRSS")
+
+
+def _memory(name: str) -> int | None:
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith(f"{name}:")), None)
+
+
+def _size(contender: Contender, model: Any) -> int:
+    if not contender.family:
+        return len(pickle.dumps(model))
+    from separatrix.models.model_file import save
+
+    with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
+        path = os.path.join(folder, "model.sx")
+        save(model, path)
+        return os.path.getsize(path)
+
+
+def _proof(model: Any, trial: Trial) -> Proof | None:
+    """Return what can be proved about a fitted model of the family within moments."""
+    kind = type(model).__name__
+    if kind == "KernelSVM":
+        return Proof("gap", float(model.duality_gap_ / model.objective_)) if model.status_.converged else None
+    if kind == "LinearSVM":
+        found = model.certificate_
+        parts = list(found.values()) if isinstance(found, dict) else [found]
+        return Proof("gap", max(each.objective.gap / each.objective.primal for each in parts))
+    if not hasattr(model, "coef_") or getattr(model, "readout", "") == "voted":
+        return None  # whose answers come from no single plane
+    margin = _margin(model, trial)
+    return Proof("margin", margin) if margin > 0 else None
+
+
+def _margin(model: Any, trial: Trial) -> float:
+    """Return a proved lower bound on the least distance of a row from its plane; not above 0 if one is not beyond."""
+    from separatrix.certificates.data import question
+    from separatrix.certificates.model import place
+    from separatrix.estimators.one_vs_rest import positives
+    from separatrix.rows import Rows
+
+    codes = np.searchsorted(model.classes_, trial.y).astype(np.int32)
+    coef = model.coef_.toarray() if is_sparse(model.coef_) else model.coef_
+    matrix, least = Rows(trial.X), float("inf")
+    for which, code in enumerate(positives(len(model.classes_))):
+        asked = question(matrix, model.classes_, codes, True, code)
+        weights = np.ascontiguousarray(coef[which], dtype=np.float64)
+        least = min(least, place(asked, weights, float(model.intercept_[which])).margin)
+        if not least > 0:
+            break
+    return least

@@ -1,0 +1,46 @@
+"""Prepared rows on disk, for the processes of a comparison: those to learn from and those to ask about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.rows import is_sparse
+
+
+@dataclass
+class Trial:
+    """Rows to learn from with their labels, and rows that were held out."""
+
+    X: Any
+    y: NDArray[Any]
+    held: Any
+
+    def write(self, folder: Path) -> None:
+        """Write them to a new folder."""
+        folder.mkdir()
+        np.save(folder / "y.npy", self.y, allow_pickle=False)
+        for name, values in (("X", self.X), ("held", self.held)):
+            if is_sparse(values):
+                from scipy import sparse
+
+                sparse.save_npz(folder / f"{name}.npz", values, compressed=False)
+            else:
+                np.save(folder / f"{name}.npy", np.ascontiguousarray(values), allow_pickle=False)
+
+    @classmethod
+    def read(cls, folder: Path) -> Trial:
+        """Read them again."""
+        return cls(_read(folder, "X"), np.load(folder / "y.npy", allow_pickle=False), _read(folder, "held"))
+
+
+def _read(folder: Path, name: str) -> Any:
+    if (folder / f"{name}.npz").exists():
+        from scipy import sparse
+
+        return sparse.load_npz(folder / f"{name}.npz")
+    return np.load(folder / f"{name}.npy", allow_pickle=False)

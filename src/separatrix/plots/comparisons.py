@@ -1,0 +1,164 @@
+"""Models held against each other: accuracy against time, and time against the rows learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, PercentFormatter
+
+from separatrix.plots.canvas import COLOURS, MARKERS, new_axes
+
+_OWN, _OTHER = COLOURS[0], COLOURS[1]
+_GREY = "#777777"
+
+
+def comparison(
+    names: Sequence[str],
+    accuracies: Sequence[float],
+    intervals: Sequence[tuple[float, float]],
+    seconds: Sequence[float],
+    ours: Sequence[bool],
+    ax: Axes | None = None,
+    *,
+    baseline: float | None = None,
+) -> Axes:
+    """Draw models from the best down: accuracy with its interval, and beside each the time to predict a row.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The models, the best first.
+    accuracies, intervals : sequences
+        The share of right answers of each, and where it lies with confidence.
+    seconds : sequence of float
+        What each takes to predict a row.
+    ours : sequence of bool
+        Which are of this package: they have another colour and sign.
+    ax : Axes, optional
+        Where to draw.
+    baseline : float, optional
+        The accuracy of always naming the commonest class, drawn as a line.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> ax = comparison(["svm", "k-nn"], [0.9, 0.8], [(0.8, 0.95), (0.7, 0.9)], [1e-7, 2e-5], [True, False])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['svm', 'k-nn']
+    """
+    if not len(names) == len(accuracies) == len(intervals) == len(seconds) == len(ours) > 0:
+        raise ValueError("each model needs a name, an accuracy, an interval, seconds and whether it is ours")
+    ax = new_axes(ax)
+    places = list(range(len(names)))
+    for own, colour, marker, label in (
+        (True, _OWN, MARKERS[0], "separatrix"), (False, _OTHER, MARKERS[1], "scikit-learn"),
+    ):  # fmt: skip
+        some = [place for place in places if bool(ours[place]) is own]
+        if not some:
+            continue
+        middle = np.array([accuracies[place] for place in some])
+        ends = np.array([intervals[place] for place in some]).reshape(-1, 2)
+        reach = np.abs(np.stack([middle - ends[:, 0], ends[:, 1] - middle]))
+        ax.errorbar(
+            middle, some, xerr=reach, fmt=marker, color=colour, markersize=6, capsize=3, elinewidth=1.4, label=label
+        )  # fmt: skip
+    if baseline is not None:
+        ax.axvline(baseline, color=_GREY, linestyle="dotted", linewidth=1.2, label="commonest class")
+    ax.set_yticks(places, list(names))
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+    ax.set_xlabel("right answers on held-out rows, with 95% interval")
+    ax.grid(axis="x", alpha=0.25)
+    beside = ax.secondary_yaxis("right")
+    beside.set_yticks(places, [duration(each) for each in seconds])
+    beside.tick_params(length=0)
+    beside.set_ylabel("time to predict a row")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize="small")
+    return ax
+
+
+def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes | None = None) -> Axes:
+    """Draw the time to predict a row against the number of rows learned from, both on logarithmic axes.
+
+    k-NN compares each row with all it has learned from, O(N d); a linear model needs its d weights, O(d). A line of
+    slope 1 (time in proportion to N) leads through the end of the steepest curve, one of slope 0 through the end of the
+    flattest.
+
+    Parameters
+    ----------
+    curves : mapping of str to a pair of sequences
+        For each model the numbers of rows and the seconds.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+    """
+    drawn = {name: (np.asarray(rows), np.asarray(times)) for name, (rows, times) in curves.items() if len(rows)}
+    if not drawn:
+        raise ValueError("there is no curve to draw: each needs rows and seconds")
+    ax = new_axes(ax)
+    ax.set(xscale="log", yscale="log", xlabel="rows learned from, N", ylabel="time to predict a row")
+    for place, (name, (rows, times)) in enumerate(drawn.items()):
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        ax.plot(rows, times, marker=marker, markersize=5, color=colour, linewidth=1.8, zorder=3)
+        ax.annotate(
+            name, (rows[-1], times[-1]), (7, 0), textcoords="offset points", color=colour, va="center",
+            annotation_clip=False,
+        )  # fmt: skip
+    _guides(ax, drawn)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.grid(which="major", alpha=0.25)
+    ax.margins(x=0.04)
+    low, high = ax.get_xlim()
+    ax.set_xlim(low, high * (high / low) ** 0.2)  # room for the names
+    return ax
+
+
+def _guides(ax: Axes, drawn: dict[str, tuple[Any, Any]]) -> None:
+    """Draw lines of slope 1 and 0 where there is something to lead the eye along."""
+    long = {name: pair for name, pair in drawn.items() if len(pair[0]) > 1}
+    if not long:
+        return
+    slopes = {name: np.log(t[-1] / t[0]) / np.log(n[-1] / n[0]) for name, (n, t) in long.items()}
+    first, last = (f(float(n[k]) for n, _ in long.values()) for f, k in ((min, 0), (max, -1)))
+    steep, flat = max(slopes, key=lambda name: slopes[name]), min(slopes, key=lambda name: abs(slopes[name]))
+    lines = [] if steep == flat else [(flat, 0.0, "O(d): the same for every N")]
+    lines += [(steep, 1.0, "O(N d): slope 1")] if slopes[steep] > 0.4 else []
+    for name, slope, text in lines:
+        n, t = long[name]
+        ends = np.array([first, last])
+        shift = 0.55 if slope else 0.6
+        line = shift * t[-1] * (ends / n[-1]) ** slope
+        ax.plot(ends, line, color=_GREY, linestyle="dashed", linewidth=1.1, zorder=2)
+        at = (first * last) ** 0.5 if slope == 0 else first**0.35 * last**0.65
+        ax.text(
+            at, float(shift * t[-1] * (at / n[-1]) ** slope) / 1.25, text, color=_GREY, fontsize="small",
+            ha="center" if slope == 0 else "left", va="top",
+        )  # fmt: skip
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in the unit that suits them.
+
+    Examples
+    --------
+    >>> [duration(value) for value in (3.2e-8, 4.567e-6, 0.0123, 2.5, 0.0)]
+    ['32 ns', '4.57 µs', '12.3 ms', '2.5 s', '0 s']
+    """
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
+        if seconds >= 0.9995 * factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-9:.2g} ns" if seconds > 0 else "0 s"
