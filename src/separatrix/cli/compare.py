@@ -126,13 +126,12 @@ def _draw(found: Any, plot: Path | None, scaling: Path | None) -> list[Path]:
     if plot is not None and found.standings:
         standings = found.standings
         figure = new_figure(7.2, 1.6 + 0.32 * len(standings))
-        ax = plots.comparison(
+        plots.comparison(
             [each.name for each in standings], [each.scores.accuracy for each in standings],
             [each.scores.interval() for each in standings], [each.predict for each in standings],
             [each.family for each in standings], figure.subplots(), baseline=found.baseline.baseline,
         )  # fmt: skip
         figure.suptitle(f"{found.facts['source']}: {rows['held_out']:,} held-out rows", fontsize="medium")
-        ax.set_title("")
         write_picture(figure, plot)
         out.append(plot)
     if scaling is not None and found.growth:
@@ -140,7 +139,8 @@ def _draw(found: Any, plot: Path | None, scaling: Path | None) -> list[Path]:
         ax = plots.growth({each.name: (each.rows, each.predict) for each in found.growth}, figure.subplots())
         own = f"rows of {found.facts['source']}, {found.facts['numbers']:,} numbers each"
         most = max(max(each.rows) for each in found.growth)
-        again = "" if most <= rows["train"] else f"; beyond {rows['train']:,} rows come again, with some noise"
+        noise = "" if found.facts["sparse"] else " with some noise"
+        again = "" if most <= rows["train"] else f"; beyond {rows['train']:,} they come again{noise}"
         ax.set_title(own + again, fontsize="small")
         write_picture(figure, scaling)
         out.append(scaling)

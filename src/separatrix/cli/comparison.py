@@ -8,7 +8,9 @@ from typing import Any
 from separatrix.cli.summary import show_separability, times_of
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
+from separatrix.units import seconds, size
 
+_COUNTED = 10**6  # bytes
 _WIDE = 92  # columns of a screen on which the whole table fits
 
 
@@ -61,7 +63,7 @@ def _table(found: Any, wide: bool) -> Any:
     lines = [
         [
             each.name, f"{each.scores.accuracy:.1%}", _interval(each.scores), _p(each, found), seconds(each.train),
-            seconds(each.predict), "" if each.memory is None else size(each.memory), size(each.size),
+            seconds(each.predict), _memory(each.memory), size(each.size),
             _proof(each.proof),
         ]
         for each in found.standings
@@ -78,7 +80,9 @@ def _notes(found: Any, console: Any, wide: bool) -> None:
     alike = _names(found.alike())[1:]
     best = found.standings[0].name
     n = found.facts["rows"]["held_out"]
-    if alike:
+    if alike and len(alike) == len(found.standings) - 1:
+        console.print(f"These {n:,} rows do not tell the models apart: all have p of at least 0.05 against {best}.")
+    elif alike:
         console.print(f"These {n:,} rows do not tell {best} and {', '.join(alike)} apart (p at least 0.05).")
     elif len(found.standings) > 1:
         console.print(f"These {n:,} rows tell {best} apart from all others (p below 0.05).")
@@ -100,41 +104,14 @@ def _p(each: Any, found: Any) -> str:
     return "<0.001" if each.p < 0.001 else f"{each.p:.3f}" if each.p < 0.0995 else f"{each.p:.2f}"
 
 
+def _memory(value: int | None) -> str:
+    """Return bytes; systems count memory in pages and not at once, so small numbers mean little."""
+    return "" if value is None else size(value) if value >= _COUNTED else "<1 MB"
+
+
 def _proof(proof: Any) -> str:
     if proof is None:
         return "no"
     if proof.kind == "margin":
         return "separates"
     return "gap <1e-6" if proof.value < 1e-6 else f"gap {proof.value:.0e}".replace("e-0", "e-")
-
-
-def seconds(value: float) -> str:
-    """Return seconds with two or three digits, in the unit that suits them.
-
-    Examples
-    --------
-    >>> [seconds(value) for value in (3.2e-8, 4.567e-6, 0.0123, 2.5, 123.4)]
-    ['32 ns', '4.6 µs', '12 ms', '2.5 s', '123 s']
-    """
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if value >= 0.995 * factor:
-            return f"{_short(value / factor)} {unit}"
-    return f"{_short(value / 1e-9)} ns"
-
-
-def size(value: float) -> str:
-    """Return bytes with two or three digits, in the unit that suits them.
-
-    Examples
-    --------
-    >>> [size(value) for value in (0, 812, 13_736, 5_000_000, 2_345_000_000)]
-    ['0 B', '812 B', '14 kB', '5.0 MB', '2.3 GB']
-    """
-    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if value >= 0.995 * factor:
-            return f"{_short(value / factor)} {unit}"
-    return f"{value:.0f} B"
-
-
-def _short(value: float) -> str:
-    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"

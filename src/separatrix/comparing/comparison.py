@@ -139,7 +139,7 @@ def compare(source: TableSource | MatrixSource, asked: Asked, plan: Plan, watch:
         divided = divide(gathered, asked, plan, folder)
         facts = {
             "source": source.name, "rows": {"read": gathered.n_read, "dropped": gathered.n_dropped, **divided.rows},
-            "numbers": divided.width, "classes": divided.class_counts(gathered.classes),
+            "numbers": divided.width, "sparse": divided.sparse, "classes": divided.class_counts(gathered.classes),
         }  # fmt: skip
         gathered.raw = None
         found = Comparison(facts, plan)

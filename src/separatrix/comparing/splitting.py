@@ -34,6 +34,8 @@ class Divided:
         How many rows are learned from (with folds, in each on average) and held out.
     width : int
         How many numbers a row becomes.
+    sparse : bool
+        Whether rows are kept as sparse matrices.
     certified : tuple of X and y, or None
         What the certificate of the data is about: the rows to learn from, with folds all rows.
     """
@@ -43,6 +45,7 @@ class Divided:
     counts: NDArray[np.intp]
     rows: dict[str, int]
     width: int
+    sparse: bool
     certified: Any
 
     @property
@@ -68,7 +71,7 @@ def divide(gathered: Gathered, asked: Asked, plan: Plan, folder: Path) -> Divide
     raw, labels = gathered.raw, np.array(gathered.classes)
     assert raw is not None
     assert raw.labels is not None
-    out = Divided([], [], np.bincount(raw.labels, minlength=len(labels)), {}, 0, None)
+    out = Divided([], [], np.bincount(raw.labels, minlength=len(labels)), {}, 0, False, None)
     for place, (learn, hold) in enumerate(_splits(gathered, plan)):
         learned, held = raw.take(learn), raw.take(hold)
         assert learned.labels is not None
@@ -84,7 +87,7 @@ def divide(gathered: Gathered, asked: Asked, plan: Plan, folder: Path) -> Divide
         trial.write(folder / f"trial{place}")
         out.folders.append(folder / f"trial{place}")
         out.truths.append(held.labels)
-        out.width = preparation.width
+        out.width, out.sparse = preparation.width, preparation.sparse
         if not plan.folds:
             out.counts = np.bincount(learned.labels, minlength=len(labels))
             out.certified = trial.X, trial.y

@@ -9,10 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
+from separatrix import units
 from separatrix.plots.canvas import COLOURS, MARKERS, new_axes
 
 _OWN, _OTHER = COLOURS[0], COLOURS[1]
 _GREY = "#777777"
+_BELOW = 0.55  # where a line of known slope runs below the curve that it is for
+_NEAR = 0.15  # how far from all models the commonest class may be to be drawn
 
 
 def comparison(
@@ -71,15 +74,18 @@ def comparison(
         ax.errorbar(
             middle, some, xerr=reach, fmt=marker, color=colour, markersize=6, capsize=3, elinewidth=1.4, label=label
         )  # fmt: skip
-    if baseline is not None:
-        ax.axvline(baseline, color=_GREY, linestyle="dotted", linewidth=1.2, label="commonest class")
+    if baseline is not None and baseline >= min(low for low, _ in intervals) - _NEAR:
+        ax.axvline(baseline, color=_GREY, linestyle="dotted", linewidth=1.2, label=f"commonest class, {baseline:.1%}")
+    elif baseline is not None:  # so far off that the line would push all else aside
+        ax.plot([], [], color="none", marker="$\\leftarrow$", markeredgecolor=_GREY, markersize=11,
+                label=f"commonest class, {baseline:.1%}")  # fmt: skip
     ax.set_yticks(places, list(names))
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
     ax.set_xlabel("right answers on held-out rows, with 95% interval")
     ax.grid(axis="x", alpha=0.25)
     beside = ax.secondary_yaxis("right")
-    beside.set_yticks(places, [duration(each) for each in seconds])
+    beside.set_yticks(places, [units.seconds(each) for each in seconds])
     beside.tick_params(length=0)
     beside.set_ylabel("time to predict a row")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize="small")
@@ -89,9 +95,8 @@ def comparison(
 def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes | None = None) -> Axes:
     """Draw the time to predict a row against the number of rows learned from, both on logarithmic axes.
 
-    k-NN compares each row with all it has learned from, O(N d); a linear model needs its d weights, O(d). A line of
-    slope 1 (time in proportion to N) leads through the end of the steepest curve, one of slope 0 through the end of the
-    flattest.
+    k-NN compares each row with all it has learned from, O(N d); a linear model needs its d weights, O(d). Dashed lines
+    of these slopes, 1 and 0, run below the steepest and the fastest curve, if those are like them.
 
     Parameters
     ----------
@@ -118,7 +123,7 @@ def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes
             annotation_clip=False,
         )  # fmt: skip
     _guides(ax, drawn)
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: units.seconds(value)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.grid(which="major", alpha=0.25)
     ax.margins(x=0.04)
@@ -132,33 +137,14 @@ def _guides(ax: Axes, drawn: dict[str, tuple[Any, Any]]) -> None:
     long = {name: pair for name, pair in drawn.items() if len(pair[0]) > 1}
     if not long:
         return
-    slopes = {name: np.log(t[-1] / t[0]) / np.log(n[-1] / n[0]) for name, (n, t) in long.items()}
-    first, last = (f(float(n[k]) for n, _ in long.values()) for f, k in ((min, 0), (max, -1)))
-    steep, flat = max(slopes, key=lambda name: slopes[name]), min(slopes, key=lambda name: abs(slopes[name]))
-    lines = [] if steep == flat else [(flat, 0.0, "O(d): the same for every N")]
-    lines += [(steep, 1.0, "O(N d): slope 1")] if slopes[steep] > 0.4 else []
+    slopes = {name: float(np.log(t[-1] / t[0]) / np.log(n[-1] / n[0])) for name, (n, t) in long.items()}
+    first = min(float(n[0]) for n, _ in long.values())
+    steep, fast = max(slopes, key=lambda name: slopes[name]), min(long, key=lambda name: float(long[name][1][-1]))
+    lines = [(fast, 0.0, "O(d)")] if abs(slopes[fast]) < 0.3 else []
+    lines += [(steep, 1.0, "O(N d)")] if slopes[steep] > 0.5 else []
     for name, slope, text in lines:
         n, t = long[name]
-        ends = np.array([first, last])
-        shift = 0.55 if slope else 0.6
-        line = shift * t[-1] * (ends / n[-1]) ** slope
+        ends = np.array([first, float(n[-1])])
+        line = _BELOW * float(t[-1]) * (ends / n[-1]) ** slope
         ax.plot(ends, line, color=_GREY, linestyle="dashed", linewidth=1.1, zorder=2)
-        at = (first * last) ** 0.5 if slope == 0 else first**0.35 * last**0.65
-        ax.text(
-            at, float(shift * t[-1] * (at / n[-1]) ** slope) / 1.25, text, color=_GREY, fontsize="small",
-            ha="center" if slope == 0 else "left", va="top",
-        )  # fmt: skip
-
-
-def duration(seconds: float) -> str:
-    """Return seconds in the unit that suits them.
-
-    Examples
-    --------
-    >>> [duration(value) for value in (3.2e-8, 4.567e-6, 0.0123, 2.5, 0.0)]
-    ['32 ns', '4.57 µs', '12.3 ms', '2.5 s', '0 s']
-    """
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
-        if seconds >= 0.9995 * factor:
-            return f"{seconds / factor:.3g} {unit}"
-    return f"{seconds / 1e-9:.2g} ns" if seconds > 0 else "0 s"
+        ax.annotate(text, (ends[-1], line[-1]), (7, 0), textcoords="offset points", color=_GREY, va="center")
