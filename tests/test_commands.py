@@ -164,7 +164,7 @@ def test_built_in_data_sets(run):
 
 
 def test_help_shows_an_example(run):
-    for command in ("fit", "predict", "update", "inspect", "certify", "verify", "trace", "plot", "datasets"):
+    for command in ("fit", "compare", "predict", "update", "inspect", "certify", "verify", "trace", "plot", "datasets"):
         assert f"  separatrix {command}" in done(run(command, "--help"))
 
 

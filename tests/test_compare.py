@@ -1,0 +1,460 @@
+"""Comparisons: the same answers as scikit-learn's own steps and as ``fit``, honest measures, reasons, pictures."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import math
+import os
+import pickle
+import signal
+import threading
+import time
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import Perceptron
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+import separatrix as sx
+from separatrix import datasets, plots
+from separatrix.cli.options import open_named
+from separatrix.comparing.comparison import compare
+from separatrix.comparing.contenders import CONTENDERS, Contender, Recipe
+from separatrix.comparing.measuring import measured
+from separatrix.comparing.plan import Plan
+from separatrix.comparing.telling import told_apart
+from separatrix.comparing.trial import Trial
+from separatrix.comparing.workshop import UnfinishedError, Workshop
+from separatrix.tabular.columns import Asked
+from separatrix.tabular.fitting import Settings, fit, split
+from separatrix.tabular.kinds import MODELS, make
+from table_files import table, write_matrices
+
+mpl.use("agg")
+EPOCHS = 30
+THEIRS = {
+    "k-nn": KNeighborsClassifier(),
+    "tree": DecisionTreeClassifier(random_state=0),
+    "sk-perceptron": Perceptron(max_iter=EPOCHS, random_state=0),
+    "sk-linear-svc": LinearSVC(max_iter=EPOCHS, random_state=0),
+}
+OURS = {"averaged": sx.Perceptron(readout="averaged", max_iter=EPOCHS, random_state=0), "kernel-svm": sx.KernelSVM()}
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_workshop():
+    """Let all comparisons share one workshop: scikit-learn takes seconds to load."""
+    from separatrix.comparing import comparison
+
+    class Shared(Workshop):
+        def __exit__(self, *problem: object) -> None:
+            pass
+
+        def __enter__(self) -> Workshop:
+            return self
+
+    with pytest.MonkeyPatch.context() as patch, Workshop() as workshop:
+        shared = Shared()
+        shared._process, shared._found = workshop._process, workshop._found
+        workshop._process = None
+        patch.setattr(comparison, "Workshop", lambda: shared)
+        yield
+        workshop._process = shared._process
+
+
+def compared(source: str, target: str | None, watch=lambda stage, **numbers: None, **plan):
+    with open_named(source) as opened:
+        return compare(opened, Asked(target), Plan(**{"epochs": EPOCHS, "certify": 0, **plan}), watch)
+
+
+@pytest.fixture(scope="module")
+def islands():
+    """All contenders on a question that is hard: which island a penguin lives on."""
+    return compared("penguins", "island")
+
+
+def penguins() -> tuple[pd.DataFrame, np.ndarray]:
+    data = pd.read_csv(datasets.path("penguins")).dropna()
+    return data.drop(columns="island"), data.island.to_numpy().astype(str)
+
+
+def steps(estimator):
+    """The same preparation in scikit-learn."""
+    numbers, categories = penguins()[0].select_dtypes("number").columns, ["species", "sex"]
+    first = make_column_transformer(
+        (StandardScaler(), list(numbers)), (OneHotEncoder(sparse_output=False), categories), sparse_threshold=0
+    )
+    return make_pipeline(first, estimator)
+
+
+def parted():
+    X, y = penguins()
+    return train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
+
+
+def by_name(found):
+    return {each.name: each for each in found.standings}
+
+
+def test_every_contender_takes_part_in_the_order_of_accuracy_then_speed(islands):
+    assert set(by_name(islands)) == set(CONTENDERS)
+    assert not islands.left_out
+    keys = [(-each.scores.accuracy, each.predict) for each in islands.standings]
+    assert keys == sorted(keys)
+    assert len({each.scores.right for each in islands.standings}) > 3  # the question tells them apart
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_scikit_learns_models_answer_as_in_a_pipeline_of_its_own(name, islands):
+    X, held, y, truth = parted()
+    answers = steps(THEIRS[name]).fit(X, y).predict(held)
+    found = by_name(islands)[name]
+    assert found.scores.right == int((answers == truth).sum())
+    assert found.scores.n == len(truth)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_our_models_score_as_fit_does(model, islands):
+    with open_named("penguins") as source:
+        alone = fit(source, Asked("island"), Settings(model, epochs=EPOCHS, certify=0)).model.facts
+    found = by_name(islands)[model]
+    assert found.scores.to_dict() == alone["held_out"]
+    assert found.status == alone["status"]
+    assert alone["rows"]["train"] == islands.facts["rows"]["train"]
+    assert alone["classes"] == islands.facts["classes"]
+
+
+def test_folds_are_those_of_scikit_learn_each_scaled_by_its_own_rows():
+    X, y = penguins()
+    folds = StratifiedKFold(3, shuffle=True, random_state=3)
+    models = {**THEIRS, **OURS}
+    found = compared("penguins", "island", folds=3, seed=3, models=tuple(models))
+    for name, estimator in models.items():
+        seeded = {"random_state": 3} if "random_state" in estimator.get_params() else {}
+        own = steps(estimator.__class__(**{**estimator.get_params(), **seeded}))
+        answers = cross_val_predict(own, X, y, cv=folds)
+        assert by_name(found)[name].scores.right == int((answers == y).sum()), name
+        assert by_name(found)[name].scores.n == len(y)
+    gap = by_name(found)["kernel-svm"].proof
+    assert gap.kind == "gap"
+    assert 0 <= gap.value <= 1e-3
+
+
+def test_sizes_are_those_of_saved_models(islands, tmp_path):
+    X, _, y, _ = parted()
+    order = np.argsort(X.index)  # fit keeps the rows in the order of the table
+    X, y = X.iloc[order], y[order]
+    numbers = steps("passthrough")[:1].fit_transform(X)
+    for name in ("averaged", "voted", "svm", "kernel-svm"):
+        model = make(name, epochs=EPOCHS, time_limit=None, seed=0, parameters={}).fit(numbers, y)
+        sx.save(model, tmp_path / "m.sx")
+        size = os.path.getsize(tmp_path / "m.sx")  # in which the seconds of each epoch are written as text
+        assert by_name(islands)[name].size == pytest.approx(size, rel=0.02)
+    for name, model in THEIRS.items():
+        model.fit(numbers, y)
+        assert by_name(islands)[name].size == len(pickle.dumps(model))
+
+
+def test_only_what_is_proved_is_called_certified(islands):
+    proofs = {each.name: each.proof for each in islands.standings}
+    assert proofs["svm"].kind == proofs["kernel-svm"].kind == "gap"
+    assert 0 <= proofs["svm"].value <= 1e-4
+    assert all(proof is None for name, proof in proofs.items() if name not in ("svm", "kernel-svm"))
+    species = by_name(compared("penguins", "species", models=("perceptron", "tree", "voted")))
+    assert species["tree"].proof is species["voted"].proof is None
+    assert species["perceptron"].proof.kind == "margin"
+    assert 0 < species["perceptron"].proof.value < 0.0830468  # the largest margin that certify proves for a class
+
+
+def test_p_is_mcnemars_with_holms_correction(islands):
+    rights = [each.right for each in islands.standings]
+
+    def exact(a, b):
+        lost, won = int((a & ~b).sum()), int((b & ~a).sum())
+        n, k = lost + won, min(lost, won)
+        return min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n)
+
+    raw = sorted((exact(rights[0], right), place) for place, right in enumerate(rights) if place)
+    expected, highest = {0: 1.0}, 0.0
+    for rank, (p, place) in enumerate(raw):
+        highest = max(highest, min(1.0, p * (len(raw) - rank)))
+        expected[place] = highest
+    np.testing.assert_allclose([each.p for each in islands.standings], [expected[k] for k in range(len(rights))])
+    assert told_apart([np.array([True, False])]) == [1.0]
+
+
+def test_the_baseline_names_the_commonest_class(islands):
+    _, _, y, truth = parted()
+    commonest = pd.Series(y).mode()[0]
+    assert islands.baseline.accuracy == np.mean(truth == commonest)
+    assert islands.as_dict()["baseline"]["label"] == commonest
+
+
+class Hungry:
+    """Takes 64 MB to learn, and a tenth of a second to answer."""
+
+    classes_ = np.array([0, 1])
+
+    def fit(self, X, y):
+        np.ones(8 << 20).sum()
+        return self
+
+    def predict(self, X):
+        time.sleep(0.1)
+        return np.zeros(len(X), dtype=int)
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak of memory cannot be told here")
+def test_memory_and_time_are_what_a_model_takes():
+    trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
+    found = measured(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial)
+    assert 60e6 < found.memory < 75e6
+    assert 0.1 <= found.predict < 0.15
+    assert found.answers.tolist() == [0] * 5
+
+
+# ------------------------------------------------------------------------------------- processes
+
+
+def slow(send):
+    send("begun")
+    time.sleep(60)
+
+
+def quick(send, value):
+    send(os.getpid())
+    send(value)
+
+
+def killed(send):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hungry(send):
+    raise MemoryError
+
+
+def wrong(send):
+    raise ValueError("two\nlines")
+
+
+def test_work_that_is_slow_fails_or_dies_says_so_and_the_next_goes_on():
+    with Workshop() as workshop:
+        first, value = workshop.found_by(quick, [1, 2], seconds=20)
+        assert value == [1, 2]
+        with pytest.raises(UnfinishedError, match=r"^took longer than 0\.3 s$"):
+            list(workshop.found_by(slow, seconds=0.3))
+        with pytest.raises(UnfinishedError, match=r"^two lines$"):
+            list(workshop.found_by(wrong, seconds=20))
+        with pytest.raises(UnfinishedError, match=r"^there is not enough memory$"):
+            list(workshop.found_by(hungry, seconds=20))
+        with pytest.raises(UnfinishedError, match=r"^its process was ended by signal 9$"):
+            list(workshop.found_by(killed, seconds=20))
+        second, _ = workshop.found_by(quick, None, seconds=20)
+        assert len({first, second, os.getpid()}) == 3
+        server = workshop._process
+    assert server.poll() is not None
+
+
+def test_too_slow_a_contender_is_left_out_and_ctrl_c_keeps_those_that_are_done():
+    def press(stage, **numbers):
+        if stage == "contender" and numbers["name"] == "pocket":
+            threading.Timer(0.3, _thread.interrupt_main).start()
+
+    plan = {"models": ("tree", "perceptron", "pocket", "k-nn"), "epochs": 10**9, "time_limit": 2.0}
+    found = compared("penguins", "island", watch=press, **plan)
+    assert found.left_out == {"perceptron": "took longer than 2 s"}
+    assert found.interrupted
+    assert [each.name for each in found.standings] == ["tree"]
+    assert found.as_dict()["interrupted"]
+
+
+# ------------------------------------------------------------------------------------- the command
+
+
+def done(result: tuple[int, str, str]) -> str:
+    status, out, err = result
+    assert status == 0, err
+    return out
+
+
+def test_the_command_prints_one_object_and_draws(run, tmp_path):
+    out = done(run("compare", "penguins", "--target", "island", "--models", "svm,k-nn", "--models", "averaged",
+                   "--plot", "c.svg", "--scaling", "s.png", "--time-limit", 3, "--json"))  # fmt: skip
+    found = json.loads(out)
+    assert set(found) == {
+        "separatrix", "source", "rows", "numbers", "sparse", "classes", "plan", "threads", "contenders", "left_out",
+        "baseline", "certificate", "scaling", "interrupted", "pictures",
+    }  # fmt: skip
+    assert found["rows"] == {"read": 344, "dropped": 11, "train": 266, "held_out": 67}
+    assert {each["name"] for each in found["contenders"]} == {"svm", "k-nn", "averaged"}
+    for each in found["contenders"]:
+        assert set(each) == {
+            "name", "family", "rows", "right", "accuracy", "interval", "baseline", "confusion", "p_value",
+            "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "certified", "proof",
+        }  # fmt: skip
+        assert each["interval"][0] < each["accuracy"] < each["interval"][1]
+        assert min(each["train_seconds"], each["predict_seconds"], each["model_bytes"]) > 0
+    assert found["certificate"]["rest"]
+    assert found["pictures"] == ["c.svg", "s.png"]
+    assert "<svg" in Path("c.svg").read_text()
+    assert Path("s.png").read_bytes().startswith(b"\x89PNG")
+    curves = {each["name"]: each for each in found["scaling"]}
+    assert {"k-nn", "averaged"} <= set(curves)
+    for each in curves.values():
+        assert len(each["rows"]) == len(each["predict"]) == len(each["train"]) > 1
+    neighbours, plane = curves["k-nn"], curves["averaged"]
+    assert neighbours["predict"][-1] > 5 * neighbours["predict"][0]  # O(N d)
+    assert plane["predict"][-1] < 5 * plane["predict"][0]  # O(d)
+
+
+def test_the_table_for_people(run, monkeypatch):
+    out = done(run("compare", "penguins", "--target", "island", "--models", "svm,k-nn,tree", "--certify", 0.5))
+    for words in ("learned from 266 rows, 67 held out", "predict/row", "memory", "gap ", "commonest class", "best",
+                  "Certificate of the 266 rows", "interval"):  # fmt: skip
+        assert words in out, words
+    assert max(len(line) for line in out.split("Certificate")[0].splitlines()[2:8]) <= 100
+    monkeypatch.setenv("COLUMNS", "80")
+    from rich.console import Console
+
+    from separatrix.cli import comparison
+
+    monkeypatch.setattr(comparison, "new_console", lambda: Console(width=80, highlight=False))
+    out = done(run("compare", "penguins", "--target", "island", "--models", "svm", "--folds", 2, "--certify", 0))
+    assert "2 folds" in out
+    assert "wider screen" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_ctrl_c_prints_what_is_done(run, monkeypatch):
+    own = Workshop.found_by
+
+    def interrupted(self, work, name, *more, seconds):
+        if name == "tree":
+            raise KeyboardInterrupt
+        return own(self, work, name, *more, seconds=seconds)
+
+    monkeypatch.setattr(Workshop, "found_by", interrupted)
+    status, out, err = run("compare", "penguins", "--target", "species", "--models", "averaged,tree,k-nn")
+    assert status == 130
+    assert "averaged" in out
+    assert "Interrupted before tree, k-nn came to an end." in out
+    assert err == "separatrix: interrupted\n"
+
+
+@pytest.mark.parametrize("kind", ["libsvm", "npy", "npz"])
+def test_numbers_without_names_are_compared(kind, run, tmp_path):
+    source = write_matrices(tmp_path, table())[kind]
+    found = json.loads(done(run("compare", *source, "--models", "averaged,k-nn", "--json", "--certify", 0)))
+    alone = json.loads(done(run("fit", *source, "--json", "--certify", 0, "-o", "m.sx")))
+    right = {each["name"]: each["right"] for each in found["contenders"]}
+    assert right["averaged"] == alone["held_out"]["right"]
+    assert right["k-nn"] > 0
+
+
+def test_words_are_compared(run):
+    rng = np.random.default_rng(0)
+    words = np.array(["cheap", "offer", "now", "meeting", "agenda", "tomorrow"])
+    kind = rng.choice(["spam", "ham"], 90)
+    body = [" ".join(rng.choice(words[:4] if each == "spam" else words[2:], 3)) for each in kind]
+    pd.DataFrame({"body": body, "kind": kind}).to_csv("mail.csv", index=False)
+    found = json.loads(
+        done(run("compare", "mail.csv", "--target", "kind", "--text", "body", "--models", "svm,network,tree", "--json",
+                 "--epochs", 20))
+    )  # fmt: skip
+    alone = json.loads(done(run("fit", "mail.csv", "--target", "kind", "--text", "body", "--model", "svm", "--json",
+                                "--epochs", 20)))  # fmt: skip
+    right = {each["name"]: each["right"] for each in found["contenders"]}
+    assert found["sparse"]
+    assert set(right) == {"svm", "network", "tree"}
+    assert right["svm"] == alone["held_out"]["right"]
+
+
+def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
+    Path("few.csv").write_text("a,y\n1,u\n2,u\n3,v\n4,v\n")
+    found = json.loads(
+        done(run("compare", "few.csv", "--target", "y", "--test", 0.5, "--models", "k-nn,svm", "--json"))
+    )
+    assert [each["name"] for each in found["contenders"]] == ["svm"]
+    assert [each["name"] for each in found["left_out"]] == ["k-nn"]
+    assert "n_neighbors" in found["left_out"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--models", "svm,forest"], "--models: there is no 'forest'; there are averaged, perceptron, voted, "),
+        (["--test", "0"], "--test 0 leaves no rows to compare on; hold some out, or use --folds"),
+        (["--test", "2"], "--test must be a share from 0 up to, but not including, 1; found 2"),
+        (["--folds", "1"], "--folds must be at least 2; found 1"),
+        (["--folds", "50"], "penguins: class 'Torgersen' has 47 rows, too few for --folds 50: every fold needs one"),
+        (["--folds", "3", "--test", "0.3"], "--test and --folds cannot both be given"),
+        (["--time-limit", "0"], "--time-limit must be a positive number of seconds; found 0"),
+        (["--epochs", "0"], "--epochs must be at least 1; found 0"),
+        (["--plot", "c.gif"], "--plot c.gif: the ending must be one of .png, .svg, .pdf"),
+        (["--scaling", "no/c.png"], "cannot write no/c.png: there is no folder"),
+        (["--target", "islnd"], "penguins has no column 'islnd', which --target names (did you mean 'island'?)"),
+        (["--features", "island"], "--features names 'island', which is the target"),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments, message, run):
+    status, out, err = run("compare", "penguins", "--target", "island", *arguments)
+    assert status == 2
+    assert not out
+    assert err.startswith(f"separatrix: {message}")
+    assert err.count("\n") == 1
+
+
+def test_a_class_that_is_lost_and_a_single_class_are_refused(run):
+    Path("rare.csv").write_text("a,y\n" + "".join(f"{k},u\n{k + 0.5},v\n" for k in range(8)) + "3,w\n")
+    labels = np.array([0, 1] * 8 + [2], dtype=np.int32)
+    seed = next(seed for seed in range(100) if 16 in split(labels, 0.2, seed)[1])
+    status, _, err = run("compare", "rare.csv", "--target", "y", "--seed", seed, "--models", "tree")
+    assert status == 2
+    assert "rare.csv: no row of class 'w' is left to learn from once 0.2 of the rows are held out; use a smaller" in err
+    Path("one.csv").write_text("a,y\n1,u\n2,u\n")
+    status, _, err = run("compare", "one.csv", "--target", "y")
+    assert status == 2
+    assert "one.csv, column 'y' is constant" in err
+
+
+# ------------------------------------------------------------------------------------- pictures
+
+
+def test_the_picture_of_a_comparison():
+    ax = plots.comparison(["a", "b"], [0.9, 0.5], [(0.8, 0.95), (0.4, 0.6)], [1e-6, 2e-3], [True, False], baseline=0.45)
+    ours, theirs = (container.lines[0].get_data() for container in ax.containers)
+    assert (ours[0].tolist(), ours[1].tolist()) == ([0.9], [0])
+    assert (theirs[0].tolist(), theirs[1].tolist()) == ([0.5], [1])
+    ends = [container.lines[2][0].get_segments()[0][:, 0] for container in ax.containers]
+    np.testing.assert_allclose(ends, [[0.8, 0.95], [0.4, 0.6]])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "commonest class, 45.0%", "separatrix", "scikit-learn",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="each model needs a name"):
+        plots.comparison(["a"], [], [], [], [])
+
+
+def test_the_picture_of_growth_has_lines_of_slope_one_and_zero():
+    rows = [100, 1000, 10_000]
+    ax = plots.growth({"k-nn": (rows, [1e-6, 1e-5, 1e-4]), "plane": (rows, [1e-8] * 3), "none": ([], [])})
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    curves = [line for line in ax.lines if line.get_linestyle() == "-"]
+    assert [line.get_ydata().tolist() for line in curves] == [[1e-6, 1e-5, 1e-4], [1e-8] * 3]
+    slopes = [np.diff(np.log(line.get_ydata()))[0] / np.diff(np.log(line.get_xdata()))[0]
+              for line in ax.lines if line.get_linestyle() == "--"]  # fmt: skip
+    np.testing.assert_allclose(slopes, [0, 1], atol=1e-12)
+    assert {"k-nn", "plane", "O(d)", "O(N d)"} == {text.get_text() for text in ax.texts}
+    with pytest.raises(ValueError, match="there is no curve to draw"):
+        plots.growth({})
