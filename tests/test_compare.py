@@ -130,7 +130,7 @@ def test_our_models_score_as_fit_does(model, islands):
         alone = fit(source, Asked("island"), Settings(model, epochs=EPOCHS, certify=0)).model.facts
     found = by_name(islands)[model]
     assert found.scores.to_dict() == alone["held_out"]
-    assert found.status == alone["status"]
+    assert (found.status, found.converged) == (alone["status"], alone["converged"])
     assert alone["rows"]["train"] == islands.facts["rows"]["train"]
     assert alone["classes"] == islands.facts["classes"]
 
@@ -302,7 +302,8 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
     for each in found["contenders"]:
         assert set(each) == {
             "name", "family", "rows", "right", "accuracy", "interval", "baseline", "confusion", "p_value",
-            "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "certified", "proof",
+            "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged", "certified",
+            "proof",
         }  # fmt: skip
         assert each["interval"][0] < each["accuracy"] < each["interval"][1]
         assert min(each["train_seconds"], each["predict_seconds"], each["model_bytes"]) > 0

@@ -71,8 +71,8 @@ def _table(found: Any, wide: bool) -> Any:
     base = found.baseline
     lines.append(["commonest class", f"{base.accuracy:.1%}", _interval(base), *[""] * 6])
     if not wide:
-        kept = [place for place, name in enumerate(head) if name not in ("interval", "memory")]
-        head, lines = [head[k] for k in kept], [[line[k] for k in kept] for line in lines]
+        kept = [place for place, name in enumerate(head) if name not in ("p", "memory")]
+        head, lines = [head[k].removesuffix("/row") for k in kept], [[line[k] for k in kept] for line in lines]
     return plain_table(head, lines, right=True)
 
 
@@ -86,11 +86,11 @@ def _notes(found: Any, console: Any, wide: bool) -> None:
         console.print(f"These {n:,} rows do not tell {best} and {', '.join(alike)} apart (p at least 0.05).")
     elif len(found.standings) > 1:
         console.print(f"These {n:,} rows tell {best} apart from all others (p below 0.05).")
-    cut = [each for each in found.standings if each.status.startswith(("stopped", "did not converge"))]
+    cut = [each for each in found.standings if not each.converged]
     if cut:
-        console.print(f"Not run to their end: {', '.join(_names(cut))} (--epochs allows more).")
+        console.print(f"Stopped at the limit of their epochs: {', '.join(_names(cut))}.")
     if not wide:
-        console.print("A wider screen shows interval and memory, too.")
+        console.print("A wider screen shows p and memory, too. predict is the time for one row.")
 
 
 def _interval(scores: Any) -> str:

@@ -49,7 +49,9 @@ class Standing:
     size : float
         Bytes of the model.
     status : str
-        How the run ended.
+        How the run ended; with folds, the last.
+    converged : bool
+        Whether it ended by itself, in all folds, not at the limit of its epochs.
     proof : Proof or None
         What is proved; of several folds, what holds for all.
     p : float
@@ -65,6 +67,7 @@ class Standing:
     memory: int | None
     size: float
     status: str
+    converged: bool
     proof: Proof | None
     p: float = 1.0
 
@@ -73,8 +76,8 @@ class Standing:
         return {
             "name": self.name, "family": self.family, **self.scores.to_dict(), "p_value": self.p,
             "train_seconds": self.train, "predict_seconds": self.predict, "memory_bytes": self.memory,
-            "model_bytes": self.size, "status": self.status, "certified": self.proof is not None,
-            "proof": None if self.proof is None else asdict(self.proof),
+            "model_bytes": self.size, "status": self.status, "converged": self.converged,
+            "certified": self.proof is not None, "proof": None if self.proof is None else asdict(self.proof),
         }  # fmt: skip
 
 
@@ -188,7 +191,7 @@ def _standing(name: str, parts: Sequence[Measured], divided: Divided) -> Standin
         name, CONTENDERS[name].family, divided.scores(answers), answers == truth,
         float(np.mean([each.train for each in parts])), sum(each.predict for each in parts) / len(truth),
         max(memory) if len(memory) == len(parts) else None, float(np.mean([each.size for each in parts])),
-        parts[-1].status, _joint([each.proof for each in parts]),
+        parts[-1].status, all(each.converged for each in parts), _joint([each.proof for each in parts]),
     )  # fmt: skip
 
 

@@ -61,6 +61,8 @@ class Measured:
         Bytes of the model.
     status : str
         How the run ended, as far as the model says.
+    converged : bool
+        Whether it ended by itself, not at the limit of its epochs.
     proof : Proof or None
         What is proved.
     """
@@ -71,6 +73,7 @@ class Measured:
     memory: int | None
     size: int
     status: str
+    converged: bool
     proof: Proof | None
 
 
@@ -96,28 +99,33 @@ def measured(contender: Contender, recipe: Recipe, trial: Trial) -> Measured:
         before = _settled()
         train, model = timed(fitted, most=1)
         peak = _memory("VmHWM")
-        train = min(train, timed(fitted, spent=train)[0])
+        if train < _ENOUGH:
+            train = min(train, timed(fitted, spent=train)[0])
         predict, answers = timed(lambda: model.predict(trial.held))
-    status = str(getattr(model, "status_", ""))
-    if not status and any(issubclass(each.category, ConvergenceWarning) for each in caught):
-        status = "did not converge"
+    status = getattr(model, "status_", None)
+    cut = (
+        any(issubclass(each.category, ConvergenceWarning) for each in caught)
+        if status is None
+        else not status.converged
+    )
     return Measured(
         np.searchsorted(model.classes_, answers), train, predict,
-        None if before is None or peak is None else max(0, peak - before), _size(contender, model), status,
+        None if before is None or peak is None else max(0, peak - before), _size(contender, model),
+        "" if status is None else str(status), not cut,
         _proof(model, trial) if contender.family else None,
     )  # fmt: skip
 
 
 def timed(call: Callable[[], Any], *, most: int = _REPEATS, spent: float = 0.0) -> tuple[float, Any]:
-    """Return the seconds of the shortest of several calls, and the last answer."""
+    """Return the seconds of the shortest of several calls, and the last answer; ``spent`` are seconds before them."""
     best, answer = float("inf"), None
     for _ in range(most):
-        if spent >= _ENOUGH and best < float("inf"):
-            break
         began = time.perf_counter()
         answer = call()
         took = time.perf_counter() - began
         best, spent = min(best, took), spent + took
+        if spent >= _ENOUGH:
+            break
     return best, answer
 
 

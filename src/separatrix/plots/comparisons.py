@@ -15,6 +15,7 @@ from separatrix.plots.canvas import COLOURS, MARKERS, new_axes
 _OWN, _OTHER = COLOURS[0], COLOURS[1]
 _GREY = "#777777"
 _BELOW = 0.55  # where a line of known slope runs below the curve that it is for
+_LETTER = 0.075  # inches of a name's letter, about
 _NEAR = 0.15  # how far from all models the commonest class may be to be drawn
 
 
@@ -128,7 +129,10 @@ def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes
     ax.grid(which="major", alpha=0.25)
     ax.margins(x=0.04)
     low, high = ax.get_xlim()
-    ax.set_xlim(low, high * (high / low) ** 0.2)  # room for the names
+    last = max(rows[-1] for rows, _ in drawn.values())
+    room = _LETTER * max(len(name) for name, (rows, _) in drawn.items() if rows[-1] == last) + 0.2
+    width = float(ax.bbox.transformed(ax.figure.dpi_scale_trans.inverted()).width)  # in inches
+    ax.set_xlim(low, high * (high / low) ** (room / max(width - room, 1.0)))
     return ax
 
 
