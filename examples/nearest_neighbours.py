@@ -1,7 +1,7 @@
 """Why not just k nearest neighbours? The time to predict a row against the number of rows learned from.
 
-k-NN keeps all N rows and compares each new one with all of them, O(N d); a perceptron keeps d weights, O(d). Two classes
-in 30 dimensions that a plane nearly separates. ``python examples/nearest_neighbours.py [folder]`` writes
+k-NN keeps all N rows and compares each new one with all of them, O(N d); a perceptron keeps d weights, O(d). Here two
+classes in 30 dimensions that a plane nearly separates. ``python examples/nearest_neighbours.py [folder]`` writes
 nearest_neighbours.png (default folder: docs/pictures).
 """
 

@@ -361,6 +361,12 @@ def test_the_table_for_people(run, monkeypatch):
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_help_names_every_contender_and_says_how_they_are_measured(run):
+    shown = " ".join(done(run("compare", "--help")).split()).replace("- ", "-")
+    for words in (*CONTENDERS, "process of its own, with one thread", "that of a pickle", "Wilson", "McNemar"):
+        assert words in shown, words
+
+
 def test_ctrl_c_prints_what_is_done(run, monkeypatch):
     own = Workshop.found_by
 

@@ -33,7 +33,11 @@ def compare(
     source: Source = None,
     target: Target = None,
     models: Annotated[
-        list[str] | None, typer.Option(help="Compare only these (again for each, or a,b); an unknown name lists all.")
+        list[str] | None,
+        typer.Option(
+            help="Compare only these (again for each, or a,b) of averaged, perceptron, voted, pocket, neuron, svm, "
+            "kernel-svm, network, kernel-perceptron; k-nn, tree, sk-perceptron, sk-linear-svc. [default: all]"
+        ),
     ] = None,
     test: Annotated[
         float | None, typer.Option(help="The share of rows to hold out and compare on. [default: 0.2]")
@@ -120,9 +124,12 @@ def compare(
 
 def _draw(found: Any, plot: Path | None, scaling: Path | None) -> list[Path]:
     """Draw what there is to draw; return what was drawn."""
-    from separatrix import plots
+    out: list[Path] = []
+    if plot is None and scaling is None:
+        return out
+    from separatrix import plots  # which needs matplotlib
 
-    out, rows = [], found.facts["rows"]
+    rows = found.facts["rows"]
     if plot is not None and found.standings:
         standings = found.standings
         figure = new_figure(7.2, 1.6 + 0.32 * len(standings))

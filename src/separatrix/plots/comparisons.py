@@ -124,12 +124,12 @@ def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes
             annotation_clip=False,
         )  # fmt: skip
     _guides(ax, drawn)
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: units.seconds(value)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: units.seconds(value).replace(".0 ", " ")))
     ax.grid(which="major", alpha=0.25)
     ax.margins(x=0.04)
     low, high = ax.get_xlim()
     last = max(rows[-1] for rows, _ in drawn.values())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value <= 2 * last else ""))
     room = _LETTER * max(len(name) for name, (rows, _) in drawn.items() if rows[-1] == last) + 0.2
     width = float(ax.bbox.transformed(ax.figure.dpi_scale_trans.inverted()).width)  # in inches
     ax.set_xlim(low, high * (high / low) ** (room / max(width - room, 1.0)))
@@ -149,6 +149,6 @@ def _guides(ax: Axes, drawn: dict[str, tuple[Any, Any]]) -> None:
     for name, slope, text in lines:
         n, t = long[name]
         ends = np.array([first, float(n[-1])])
-        line = _BELOW * float(t[-1]) * (ends / n[-1]) ** slope
+        line = _BELOW * float(t[-1] if slope else np.min(t)) * (ends / n[-1]) ** slope
         ax.plot(ends, line, color=_GREY, linestyle="dashed", linewidth=1.1, zorder=2)
         ax.annotate(text, (ends[-1], line[-1]), (7, 0), textcoords="offset points", color=_GREY, va="center")
