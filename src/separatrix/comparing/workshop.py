@@ -23,6 +23,7 @@ THREADS = 1
 _LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CODE = "import sys; sys.path[:] = sys.argv[1:]; from separatrix.comparing.worker import serve; serve()"
 _START = 120.0  # seconds that loading may take
+_LONGEST = 1e6  # seconds that can be waited for
 
 Send = Callable[[Any], None]
 
@@ -70,7 +71,7 @@ class Workshop:
         ends = time.monotonic() + _START
         while True:
             try:
-                kind, value = self._found.get(timeout=max(0.0, ends - time.monotonic()))
+                kind, value = self._found.get(timeout=min(max(0.0, ends - time.monotonic()), _LONGEST))
             except queue.Empty:
                 raise UnfinishedError(f"took longer than {seconds:g} s") from None
             if kind == "begun":
