@@ -72,6 +72,15 @@ def test_averaging_and_pocket_beat_the_last_weights_on_inseparable_data():
     assert min(scores["averaged"], scores["voted"], scores["pocket"]) > scores["last"]
 
 
+def test_a_run_that_ends_without_mistakes_leaves_its_weights_in_the_pocket():
+    """Shuffled anew, weights can be right more often in a row than there are examples, and yet be wrong about one."""
+    for seed in range(160):
+        data = sx.datasets.separable(60, 3, margin=0.05, random_state=seed)
+        model = sx.Perceptron(readout="pocket", random_state=seed, max_iter=500).fit(data.X, data.y)
+        assert model.status_.converged
+        assert model.score(data.X, data.y) == 1.0
+
+
 def test_the_pocket_never_makes_more_mistakes_than_any_weights_it_has_seen_survive():
     X, y = overlapping(200, 3)
     losses = []

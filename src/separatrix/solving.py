@@ -407,12 +407,23 @@ class _Run:
         if self._limit is not None and self._seconds() >= self._limit.seconds:
             question.ending = self._limit.ending(question.number + 1, question.state.mistakes)
 
+    def _keep_best(self, state: State, order: Order | None) -> None:
+        """Weights that ended an epoch without a mistake go into the pocket, even if older ones had a longer run."""
+        if state.pocket is None or not state.pocket_loss > 0:
+            return
+        loss = self._machine.tally(state, state.weights, state.bias, order).zero_one
+        if loss < state.pocket_loss:
+            state.pocket, state.pocket_bias = state.weights.copy(), state.bias
+            state.pocket_loss, state.pocket_run = loss, state.clock - state.run_start
+
     def _judge(self, questions: list[_Question], active: list[_Question], order: Order | None) -> None:
         """Close the epoch: tell the observers about all questions together, ask the stop rules about each."""
         reports = []
         seconds = self._seconds()  # the same for all, so that a time limit ends them in the same epoch
         for question in active:
             state = question.state
+            if state.mistakes == 0:
+                self._keep_best(state, order)
             state.epochs += 1
             state.position = 0
             question.number += 1
