@@ -72,7 +72,8 @@ def test_the_commands_of_the_page_print_what_it_shows(page, run):
     checker = doctest.OutputChecker()
     for block in blocks(page, "console"):
         for command, shown in re.findall(r"^\$ separatrix (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-            _, printed, messages = run(*shlex.split(command))
+            status, printed, messages = run(*shlex.split(command))
+            assert status == (1 if shown.startswith("rejected") else 0), f"{command}\n{messages}"
             assert checker.check_output(shown, printed, LENIENT), f"{command}\n{printed}\n{messages}"
 
 
