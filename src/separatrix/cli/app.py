@@ -15,6 +15,7 @@ from separatrix.cli.fit import fit
 from separatrix.cli.inspect import inspect
 from separatrix.cli.plot import plot
 from separatrix.cli.predict import predict
+from separatrix.cli.report import report
 from separatrix.cli.trace import trace
 from separatrix.cli.update import update
 from separatrix.cli.writing import show_demo
@@ -50,7 +51,9 @@ def options(
     """
 
 
-for _command in (fit, predict, update, inspect, export, compare, certify, verify, trace, plot, datasets):
+for _command in (
+    fit, predict, update, inspect, report, compare, export, certify, verify, trace, plot, datasets,
+):  # fmt: skip
     app.command()(_command)
 
 

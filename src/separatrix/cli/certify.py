@@ -142,7 +142,7 @@ def _of_model(
 ) -> Any:  # fmt: skip
     from separatrix.certificates.certifying import certify as run_certify
     from separatrix.cli.models import load_table_model
-    from separatrix.cli.summary import stored_certificate
+    from separatrix.tabular.model import stored_certificate
 
     if source is None and sql is None:
         found = stored_certificate(load_table_model(path).facts)

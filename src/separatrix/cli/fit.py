@@ -93,6 +93,12 @@ def fit(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The model file; by default the source's name with .sx.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write a page about the model and these rows, as separatrix report does; ends in .html."
+        ),
+    ] = None,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
@@ -103,7 +109,7 @@ def fit(
     Numbers are scaled, texts and flags become one number for each value, and all of it is kept in the model, so that
     predict takes raw files. Ctrl-C keeps the model so far, and --resume goes on with it.
 
-      separatrix fit penguins --target species
+      separatrix fit penguins --target species --report penguins.html
 
       separatrix fit mails.csv --target spam --text subject --model svm -o mails.sx
 
@@ -112,6 +118,7 @@ def fit(
     Exit status: 0 done; 2 bad input, nothing written; 130 interrupted (with a model file if learning had begun).
     """
     from separatrix.cli.progress import Bar
+    from separatrix.cli.report import check_page
     from separatrix.cli.summary import fitted_as_dict, show_fitted
     from separatrix.models.model_file import save
     from separatrix.tabular.fitting import Room, Settings
@@ -141,19 +148,42 @@ def fit(
     path = output or resume or _default_path(source, sql)
     check_writable(path)
     refuse_same(path, source)
+    page = None if report is None else check_page(report)
+    refuse_same(page, source, path)
     room = Room(None if memory is None else parse_size(memory), cache)
     with Bar() as bar, open_named(source, sql, db, delimiter, frugal=room.is_tight(source)) as opened:
         verbose = 1 if bar.visible else 0
         found = run_fit(opened, asked, settings, room, before=before, watch=bar, verbose=verbose)
-    save(found.model, path)
+        save(found.model, path)
+        problem = None
+        if page is not None and not found.interrupted:
+            problem = _write_report(found, opened, page, bar)
     if json:
         import json as to_text
 
-        typer.echo(to_text.dumps(fitted_as_dict(found, path)))
+        written = {} if page is None else {"report": None if problem or found.interrupted else str(page)}
+        typer.echo(to_text.dumps({**fitted_as_dict(found, path), **written}))
     else:
         show_fitted(found, path)
+        if page is not None and problem is None and not found.interrupted:
+            typer.echo(f"Report written to {page}.")
     if found.interrupted:
         raise typer.Exit(130)
+    if problem is not None:
+        raise ValueError(f"the model is in {path}, but there is no report: {problem}")
+
+
+def _write_report(found: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:
+    """Write the report of a model that is in its file already; return what went wrong."""
+    from separatrix.report.page import write_report
+    from separatrix.report.rows import look
+
+    try:
+        seen = look(found.model, opened, trained_on=True, watch=lambda rows, part: bar("answer", rows=rows, part=part))
+        write_report(found.model, page, seen, found.certificate)
+    except ValueError as problem:
+        return problem
+    return None
 
 
 def _as_before(

@@ -52,6 +52,7 @@ def inspect(
 
 def _show(found: Any, top: int, console: Any) -> None:
     from separatrix.cli import summary
+    from separatrix.tabular.model import stored_certificate
 
     facts = found.facts
     console.print(summary.model_line(facts))
@@ -59,7 +60,7 @@ def _show(found: Any, top: int, console: Any) -> None:
     console.print()
     for line in _described(found.preparation):
         console.print(line)
-    certificate = summary.stored_certificate(facts)
+    certificate = stored_certificate(facts)
     if certificate is not None:
         console.print()
         summary.show_separability(certificate, console)

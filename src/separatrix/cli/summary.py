@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,6 @@ from separatrix.stops import times
 
 _SHOWN = 10  # weights
 _MOST_CLASSES = 12  # in a table
-_NAMES = {
-    "averaged": "averaged perceptron",
-    "perceptron": "perceptron",
-    "voted": "voted perceptron",
-    "pocket": "pocket perceptron",
-    "neuron": "sigmoid neuron",
-    "svm": "support vector machine",
-    "kernel-svm": "support vector machine with a kernel",
-    "network": "network of sigmoid neurons",
-}
 
 
 def fitted_as_dict(found: Any, path: Path) -> dict[str, Any]:
@@ -118,8 +107,10 @@ def show_rows(facts: dict[str, Any], console: Any) -> None:
 
 def model_line(facts: dict[str, Any]) -> str:
     """Return what was fitted and how the run ended."""
+    from separatrix.tabular.kinds import TITLES
+
     status = facts["status"]
-    name = _NAMES.get(facts["settings"]["model"], facts["settings"]["model"])
+    name = TITLES.get(facts["settings"]["model"], facts["settings"]["model"])
     return f"{name[0].upper()}{name[1:]}: {status}."
 
 
@@ -180,12 +171,3 @@ def show_weights(model: Any, console: Any, most: int = _SHOWN) -> None:
     left = len(found.names) - most
     if left > 0:
         console.print(f"{left:,} more: separatrix inspect MODEL --top {len(found.names)}")
-
-
-def stored_certificate(facts: dict[str, Any]) -> Any:
-    """Return the certificate that a model file holds, None if it holds none."""
-    from separatrix.certificates.multiclass import from_json
-
-    if facts.get("certificate") is None:
-        return None
-    return from_json(json.dumps(facts["certificate"]))

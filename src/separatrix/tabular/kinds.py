@@ -27,6 +27,16 @@ _OWN = {
     "warm_start": "use --resume",
     "readout": "use --model averaged, perceptron, voted or pocket",
 }
+TITLES = {
+    "averaged": "averaged perceptron",
+    "perceptron": "perceptron",
+    "voted": "voted perceptron",
+    "pocket": "pocket perceptron",
+    "neuron": "sigmoid neuron",
+    "svm": "support vector machine",
+    "kernel-svm": "support vector machine with a kernel",
+    "network": "network of sigmoid neurons",
+}
 STREAMED = ("averaged", "perceptron", "neuron", "svm")  # these learn from rows on disk
 
 

@@ -215,3 +215,14 @@ def column_number(name: str | None) -> int | None:
 def without_column(X: Any, place: int) -> tuple[Any, NDArray[np.float64]]:
     """Return a dense matrix without one of its columns, and that column."""
     return np.delete(X, place, axis=1), np.asarray(X[:, place], dtype=np.float64)
+
+
+def stored_certificate(facts: dict[str, Any]) -> Any:
+    """Return the certificate that a model file holds, None if it holds none."""
+    import json
+
+    from separatrix.certificates.multiclass import from_json
+
+    if facts.get("certificate") is None:
+        return None
+    return from_json(json.dumps(facts["certificate"]))

@@ -1,0 +1,85 @@
+"""Counts of numbers in bins, of a stream whose range is not known ahead: exact counts in little memory."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.rows import Floats
+
+_MOST = 1 << 13  # bins
+
+
+class Bins(NamedTuple):
+    """Edges, counts of each class between them, and how many numbers lie outside and were put into the end bins."""
+
+    edges: Floats
+    counts: NDArray[np.int64]
+    outside: int
+
+
+class Binned:
+    """Counts numbers by class in bins whose width is a power of two and of which 0 is an edge.
+
+    When the numbers reach further than the bins do, neighbours are joined, so that no count is ever lost or guessed.
+    """
+
+    def __init__(self, n_classes: int) -> None:
+        self._exponent: int | None = None
+        self._first = 0
+        self.counts = np.zeros((n_classes, 0), dtype=np.int64)
+
+    def add(self, values: Floats, codes: NDArray[np.intp]) -> None:
+        """Count finite numbers."""
+        finite = np.isfinite(values)
+        values, codes = values[finite], codes[finite]
+        if not len(values):
+            return
+        low, high = float(values.min()), float(values.max())
+        if self._exponent is None:
+            wide = max(high - low, 1e-12 * max(abs(low), abs(high)), 1e-300)
+            self._exponent = math.ceil(math.log2(wide)) - int(math.log2(_MOST)) + 2
+            self._first = math.floor(math.ldexp(low, -self._exponent))
+        while True:
+            begin = min(self._first, math.floor(math.ldexp(low, -self._exponent)))
+            end = max(self._first + self.counts.shape[1], math.floor(math.ldexp(high, -self._exponent)) + 1)
+            if end - begin <= _MOST:
+                break
+            self._join()
+        wider = np.zeros((len(self.counts), end - begin), dtype=np.int64)
+        wider[:, self._first - begin : self._first - begin + self.counts.shape[1]] = self.counts
+        places = np.floor(np.ldexp(values, -self._exponent)).astype(np.int64) - begin
+        size = wider.shape[1]
+        wider += np.bincount(codes * size + places, minlength=wider.size).reshape(wider.shape)
+        self.counts, self._first = wider, begin
+
+    def _join(self) -> None:
+        """Make bins twice as wide."""
+        assert self._exponent is not None
+        before = self._first % 2
+        after = (self.counts.shape[1] + before) % 2
+        padded = np.pad(self.counts, ((0, 0), (before, after)))
+        self.counts = padded.reshape(len(padded), -1, 2).sum(axis=2)
+        self._first = (self._first - before) // 2
+        self._exponent += 1
+
+    def shown(self, bins: int, tail: float = 1e-3) -> Bins:
+        """Return about so many bins for a picture; where few numbers lie far out, they are counted at the ends."""
+        assert self._exponent is not None
+        total = self.counts.sum(axis=0)
+        sums = np.cumsum(total)
+        low = int(np.searchsorted(sums, tail * sums[-1], side="right"))
+        high = int(np.searchsorted(sums, (1 - tail) * sums[-1], side="left")) + 1
+        if len(total) <= 2 * (high - low):  # the tails are not long
+            low, high = 0, len(total)
+        joined = max(1, math.ceil((high - low) / bins))
+        begin = math.floor((self._first + low) / joined)
+        end = math.ceil((self._first + high) / joined)
+        places = np.clip((self._first + np.arange(len(total))) // joined, begin, end - 1) - begin
+        counts = np.stack([np.bincount(places, own, end - begin) for own in self.counts]).astype(np.int64)
+        outside = int(total[:low].sum() + total[high:].sum())
+        width = math.ldexp(float(joined), self._exponent)
+        return Bins(np.arange(begin, end + 1, dtype=np.float64) * width, counts, outside)

@@ -1,0 +1,201 @@
+"""Where rows lie: how far from the boundary, by class, and the boundary itself in the plane that shows it best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from separatrix.report.axes import Axis
+from separatrix.report.closeness import Closeness
+from separatrix.report.drawing import Chart, bars, colour_of, legend
+from separatrix.report.elements import Content, Element, element
+from separatrix.report.projection import View, view
+from separatrix.report.rows import Sample, Seen
+from separatrix.report.subject import Subject, counted, figure, listed, paragraph, section
+from separatrix.rows import Floats
+from separatrix.tabular.weights import weights_of
+
+_BINS = 40
+_DRAWN = 8  # classes
+_QUESTIONS = 4  # planes
+_ROOM = 1.06
+
+
+def distances(subject: Subject) -> Element:
+    """Return the section about margins and the boundary."""
+    seen = subject.seen
+    title = "Rows and the boundary"
+    if seen is None:
+        hint = element("code", "separatrix report MODEL SOURCE")
+        return section("rows", title, paragraph("Margins and the boundary need rows: ", hint, " draws them."))
+    charts = [*_histogram(subject, seen), *_boundaries(subject, seen)]
+    return section("rows", title, paragraph(_intro(subject, seen)), element("div", charts, class_="charts"))
+
+
+def _intro(subject: Subject, seen: Seen) -> list[Content]:
+    parts: list[Content] = [f"{counted(seen.rows, 'row')} of ", element("bdi", seen.source)]
+    if seen.lacking:
+        parts.append(f", of which {seen.lacking:,} lack a value and have no answer")
+    parts.append(". ")
+    if not seen.labelled:
+        parts += [
+            "They have no labels (a column ",
+            element("bdi", subject.model.target),
+            "), so what needs labels is left ",
+        ]
+        parts.append("out. ")
+    elif seen.unlabelled or seen.foreign:
+        parts.append(f"{seen.unlabelled:,} have no label and {seen.foreign:,} one that the model does not know. ")
+    if Closeness.of(subject.model).lengths is not None:
+        parts.append("Distances are measured between the numbers as the model scales them.")
+    else:
+        parts.append("This model has no flat boundary, so scores take the place of distances.")
+    return parts
+
+
+def _histogram(subject: Subject, seen: Seen) -> list[Element]:
+    if not seen.confusion.n or not seen.margins.counts.any():
+        return []
+    labels = subject.labels
+    closeness = Closeness.of(subject.model)
+    edges, counts, outside = seen.margins.shown(_BINS)
+    order = np.argsort(-counts.sum(axis=1), kind="stable")
+    drawn = np.sort(order[: _DRAWN if len(labels) > _DRAWN else len(labels)])
+    room = 92.0 if len(drawn) <= 2 else 62.0 if len(drawn) <= 4 else 46.0
+    height = 56.0 + len(drawn) * (room + 18.0)
+    low, high = float(min(edges[0], 0.0)), float(max(edges[-1], 0.0))
+    chart = Chart(Axis(low, high, f"{closeness.what}, on the row's own side"), None, height)
+    if low < 0:
+        chart.band(low, 0.0, "grey")
+    for place, code in enumerate(drawn.tolist()):
+        base = chart.top + (place + 1) * (room + 18.0) - 4.0
+        most = int(counts[code].max())
+        bar = bars(chart, edges, counts[code] / max(most, 1), base, room - 4.0, colour_of(code))
+        chart.add(element("path", class_="base", d=f"M{chart.left:.1f},{base:.1f}H{chart.right:.1f}"))
+        if bar is not None:
+            chart.add(bar)
+        total = int(counts[code].sum())
+        words = f"{_short(labels[code])}: {counted(total, 'row')}"
+        chart.add(
+            element("text", words, class_="strong", x=f"{chart.left + 4:.1f}", y=f"{base - room + 8.0:.1f}"),
+        )
+    chart.upright(0.0)
+    wrong = seen.confusion.n - seen.confusion.right
+    says: list[Content] = [
+        f"{wrong:,} of {seen.confusion.n:,} labelled rows are answered wrongly; they lie left of the line at 0. Each "
+        "class has its own height."
+    ]
+    if outside:
+        says.append(f" {counted(outside, 'row')} further out are counted at the ends.")
+    if len(drawn) < len(labels):
+        says.append(f" The {len(drawn)} largest of {len(labels)} classes are shown.")
+    text = f"Histogram of the {closeness.what} by class: {wrong:,} of {seen.confusion.n:,} rows on the wrong side"
+    return [figure("Margins by class", chart.svg(text), says)]
+
+
+def _boundaries(subject: Subject, seen: Seen) -> list[Element]:
+    sample = seen.sample
+    if sample is None or len(sample) < 2:
+        return []
+    found = weights_of(subject.model)
+    labels = subject.labels
+    if found is None:
+        scores = sample.scores if sample.scores.ndim == 1 else None
+        if scores is not None:
+            return [_picture(subject, seen, sample, view(sample.X, scores, None), labels[1], None)]
+        codes = _commonest(sample, len(labels))
+        return [
+            _picture(subject, seen, sample, view(sample.X, _ahead(sample.scores, code), None), labels[code], None)
+            for code in codes
+        ]
+    heights = sample.scores[:, None] if sample.scores.ndim == 1 else sample.scores
+    asked = [0] if len(found.titles) == 1 else _commonest(sample, len(labels))
+    out = []
+    for k in asked:
+        weights = found.scaled[k]
+        length = float(np.linalg.norm(weights))
+        if length > 0:
+            across = heights[:, k] / length
+            out.append(_picture(subject, seen, sample, view(sample.X, across, weights), found.titles[k], found.names))
+    return out
+
+
+def _ahead(scores: Floats, code: int) -> Floats:
+    """Return how far the score of a class is ahead of the best of the others."""
+    others = np.delete(scores, code, axis=1)
+    return np.asarray(scores[:, code] - others.max(axis=1))
+
+
+def _commonest(sample: Sample, k: int) -> list[int]:
+    """Return the classes that are drawn: all of a few, else the commonest."""
+    counts = np.bincount(sample.answers, minlength=k)
+    return sorted(np.argsort(-counts, kind="stable")[:_QUESTIONS].tolist())
+
+
+def _picture(
+    subject: Subject, seen: Seen, sample: Sample, found: View, positive: str, names: list[str] | None
+) -> Element:
+    labels = subject.labels
+    two = len(labels) == 2
+    planes = names is not None
+    what = "signed distance from the plane" if planes else "score" if two else "score less the best of the others"
+    x, y = _axis(found.across, what, zero=True), _axis(found.along, "direction of largest spread")
+    chart = Chart(x, y)
+    yes = labels.index(positive)
+    chart.band(0.0, x.high, colour_of(yes))
+    chart.upright(0.0)
+    known = bool((sample.labels >= 0).any())
+    shown = sample.labels if known else sample.answers
+    order = np.argsort(-np.bincount(shown[shown >= 0], minlength=len(labels)), kind="stable")
+    drawn = set(order[:_DRAWN].tolist())
+    entries = []
+    for code in range(len(labels)):
+        own = shown == code
+        if not own.any():
+            continue
+        colour = colour_of(code) if code in drawn else "grey"
+        wrong = own & (sample.answers != code)
+        for part, marked in ((own & ~wrong, False), (wrong, True)):
+            chart.points(found.across[part], found.along[part], colour, code, marked=marked)
+        if code in drawn:
+            entries.append((str(code % 4), colour, labels[code]))
+    if len(drawn) < len(labels):
+        entries.append(("0", "grey", "other classes"))
+    if known and (sample.answers != sample.labels)[sample.labels >= 0].any():
+        entries.append(("0!", "grey", "wrong answer"))
+    says = _says(subject, seen, sample, found, positive, names)
+    title = "The boundary" if two else f"The boundary of {positive}"
+    text = f"{len(sample):,} rows as points, by {what} and the direction in which they spread most along the boundary"
+    return figure(title, chart.svg(text), says, signs=legend(entries))
+
+
+def _says(
+    subject: Subject, seen: Seen, sample: Sample, found: View, positive: str, names: list[str] | None
+) -> list[Content]:
+    says: list[Content] = [
+        "Right of the line at 0 the answer is " if len(subject.labels) == 2 else "Right of the line the plane says "
+    ]
+    if names is None and len(subject.labels) > 2:
+        says = ["Right of the line at 0 the answer is "]
+    says += [element("bdi", positive), ". "]
+    if names is not None and len(subject.labels) > 2:
+        says.append("A row gets the class whose score is highest, so that planes of several classes can claim it. ")
+    if len(sample) < seen.answered:
+        says.append(f"{len(sample):,} of {seen.answered:,} rows, drawn by their number. ")
+    if found.features:
+        every = names if names is not None else subject.model.preparation.names
+        says += ["Upwards, rows differ most in ", listed([every[place] for place in found.features]), ". "]
+    says.append(f"The picture holds {found.shown:.0%} of the spread of the rows." if names is not None else None)
+    return says
+
+
+def _axis(values: Floats, label: str, *, zero: bool = False) -> Axis:
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (-1.0, 1.0)
+    if zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    wide = (high - low) or 2.0
+    return Axis(low - 0.05 * wide, high + 0.05 * wide, label)
+
+
+def _short(text: str, most: int = 32) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"

@@ -1,0 +1,127 @@
+"""Where the model comes from: settings, what is done to each column, versions and fingerprints."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from separatrix import __version__
+from separatrix.report.elements import Content, Element, element
+from separatrix.report.subject import Subject, counted, details, listed, number, paragraph, section, table
+from separatrix.tabular.preparation import Preparation
+
+_COLUMNS = 60  # that are listed one by one
+_LEVELS = 12
+SCALING = {
+    "standard": "scaled to mean 0 and spread 1",
+    "minmax": "scaled to lie between 0 and 1",
+    "none": "taken as they are",
+}
+MISSING = {
+    "drop": "Rows that lack a value are not learned from, and not answered.",
+    "mean": "A missing number becomes the mean of its column, a missing category none.",
+    "fail": "A missing value is an error when learning; such rows are not answered.",
+}
+
+
+def origin(subject: Subject) -> Element:
+    """Return the section about where the model comes from."""
+    return section(
+        "origin", "Where it comes from", _source(subject), element("h3", "Settings"), _settings(subject),
+        element("h3", "What is done to each column"), _preparation(subject.model.preparation),
+        element("h3", "Versions and fingerprints"), _versions(subject),
+    )  # fmt: skip
+
+
+def _source(subject: Subject) -> Element:
+    facts = subject.facts
+    rows, columns = facts["rows"], facts["columns"]
+    parts: list[tuple[str, Content]] = [
+        ("source", element("bdi", str(facts["source"]))),
+        ("target", element("bdi", subject.model.target)),
+        ("rows", f"{rows['read']:,} read, {rows['train']:,} learned from, {rows['test']:,} held out, "
+                 f"{rows['dropped']:,} left out"),
+        ("classes in the rows learned from", listed([f"{c['label']} {c['rows']:,}" for c in facts["classes"]], 12)),
+    ]  # fmt: skip
+    if columns["unused"]:
+        parts.append(("columns not used", listed(columns["unused"], 12)))
+    if facts.get("constant"):
+        parts.append(("constant columns", listed(facts["constant"], 12)))
+    if facts.get("missing"):
+        lacking = [f"{column} {count:,}" for column, count in facts["missing"].items()]
+        parts.append(("missing values", listed(lacking, 12)))
+    if subject.model.weight is not None:
+        parts.append(("how often a row counts", element("bdi", subject.model.weight)))
+    if facts.get("on_disk"):
+        parts.append(("memory", "the rows were learned from disk"))
+    if facts.get("seconds") is not None:
+        parts.append(("time", f"{facts['seconds']:.3g} seconds"))
+    return _facts(parts)
+
+
+def _settings(subject: Subject) -> Element:
+    settings: dict[str, Any] = subject.facts["settings"]
+    shown: list[tuple[str, Content]] = [
+        (key.replace("_", " "), _plain(value)) for key, value in settings.items() if key != "parameters"
+    ]
+    shown += [(f"parameter {key}", _plain(value)) for key, value in settings.get("parameters", {}).items()]
+    return _facts(shown)
+
+
+def _plain(value: Any) -> str:
+    return "by default" if value is None else str(value)
+
+
+def _preparation(preparation: Preparation) -> list[Content]:
+    scaling = SCALING[preparation.scale]
+    if preparation.anonymous:
+        return [paragraph(f"{counted(preparation.width, 'number')} without names, {scaling}.")]
+    rows: list[list[Content]] = []
+    numbers = 0
+    for feature in preparation.features[:_COLUMNS]:
+        if feature.role == "number":
+            shift, factor = float(preparation.shift[numbers]), float(preparation.factor[numbers])
+            how = {
+                "standard": f"(x \u2212 {number(shift, 6)}) / {number(factor, 6)}",
+                "minmax": f"x \u00b7 {number(factor, 6)} + {number(shift, 6)}",
+                "none": "as it is",
+            }[preparation.scale]
+            rows.append([feature.name, f"number, {scaling.replace('taken as they are', 'not scaled')}", how])
+            numbers += 1
+        elif feature.role == "category":
+            shown = ", ".join(feature.levels[:_LEVELS])
+            more = f" and {len(feature.levels) - _LEVELS:,} more" if len(feature.levels) > _LEVELS else ""
+            rows.append([feature.name, "one number, 0 or 1, for each value", shown + more])
+        else:
+            how = "hashed" if feature.words is None else f"{len(feature.words):,} of them, weighed by rarity"
+            rows.append([feature.name, "words and pairs of words", how])
+    whole = table("Columns and what becomes of them", ["column", "becomes", "how"], rows, texts=(0, 2))
+    left = len(preparation.features) - _COLUMNS
+    out: list[Content] = [paragraph(MISSING[preparation.missing])]
+    out.append(details(f"{counted(len(rows), 'column')}", whole) if len(rows) > 12 else whole)
+    if left > 0:
+        out.append(paragraph(f"{left:,} more columns are not listed.", class_="note"))
+    return out
+
+
+def _versions(subject: Subject) -> Element:
+    import numpy
+    import sklearn
+
+    facts = subject.facts
+    parts: list[tuple[str, Content]] = [
+        ("fitted with", f"separatrix {facts['separatrix']}"),
+        ("report made with", f"separatrix {__version__}, Python {platform.python_version()}, "
+                             f"NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}"),
+        ("fingerprint of the source", _code(facts.get("fingerprint"))),
+        ("fingerprint of the rows learned from", _code(facts.get("data"))),
+    ]  # fmt: skip
+    return _facts(parts)
+
+
+def _code(value: Any) -> Content:
+    return "none" if value is None else element("code", str(value))
+
+
+def _facts(parts: list[tuple[str, Content]]) -> Element:
+    return element("dl", [[element("dt", what), element("dd", value)] for what, value in parts], class_="facts")

@@ -1,0 +1,182 @@
+"""The certificate of a report: what is proved about the rows that the model was learned from, and what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.multiclass import HEAD, Certificates
+from separatrix.report.elements import Content, Element, element
+from separatrix.report.subject import Subject, details, number, paragraph, section, table
+
+_SHORT = {
+    "strict": ("yes, proved", "good"), "weak": ("only just", None), "none": ("no, proved", "bad"),
+    None: ("not decided", None),
+}  # fmt: skip
+
+
+def short_verdict(certificate: Any) -> tuple[str, str | None]:
+    """Return whether planes separate the classes in a word or two, and how it is coloured."""
+    if certificate is None:
+        return "not asked", None
+    if isinstance(certificate, Certificate):
+        return _SHORT[certificate.separable]
+    found = [each.separable for each in certificate.rest.values()]
+    strict = found.count("strict")
+    if strict == len(found):
+        return _SHORT["strict"]
+    if "none" in found or "weak" in found or strict:
+        return f"{strict} of {len(found)} classes", None
+    return _SHORT[None]
+
+
+def verdict(certificate: Any) -> str:
+    """Return whether planes separate the classes in a sentence for anyone."""
+    if certificate is None:
+        return "Whether planes can tell the classes apart was not asked, or there is no proof in the model file."
+    if isinstance(certificate, Certificate):
+        return {
+            "strict": "A flat plane can tell the two classes apart without one mistake on the rows that it learned "
+            "from; this is proved.",
+            "weak": "A flat plane can just about part the two classes, with rows of both on the plane itself; this is "
+            "proved, and so is that none does better.",
+            "none": "No flat plane tells the two classes apart without a mistake on the rows that it learned from; "
+            "this is proved, so that some mistakes are not the model's fault.",
+            None: "Whether a flat plane can tell the two classes apart without a mistake was not decided in the time "
+            "there was.",
+        }[certificate.separable]
+    found = [each.separable for each in certificate.rest.values()]
+    strict, k = found.count("strict"), len(found)
+    if strict == k:
+        return (
+            "Flat planes can tell each class from all others without one mistake on the rows that it learned from; "
+            "this is proved."
+        )
+    rest = (
+        "for the others it is proved that no plane does" if None not in found else "the others are not, or not decided"
+    )
+    return f"Of the {k} classes, {strict} can be told from all others by a flat plane without one mistake; {rest}."
+
+
+def proof(subject: Subject) -> Element:
+    """Return the section about the certificate."""
+    found = subject.certificate
+    if found is None:
+        why = (
+            "It was updated with other rows since, and what was proved before is no longer about its data."
+            if subject.facts.get("updates")
+            else "The rows were learned from disk, the proof was switched off or too large to be kept, or there are "
+            "too many classes."
+        )
+        content: Content = [
+            paragraph("The model holds no certificate. ", why),
+            paragraph(element("code", "separatrix certify MODEL SOURCE"), " looks for one anew."),
+        ]
+    else:
+        content = [_claims(found), _meaning(found), _words(found)]
+    return section("certificate", "What is proved", content, _objective(subject))
+
+
+def _claims(found: Certificate | Certificates) -> Element:
+    if isinstance(found, Certificates):
+        return table("Each class against the others, and each pair of classes", HEAD, found.facts(), texts=(0,))
+    rows = [row for row in found.details() if not row[0].startswith(" ")]
+    return table(found.headline(), ["claim", "proved"], rows)
+
+
+def _meaning(found: Certificate | Certificates) -> list[Content]:
+    every = [found] if isinstance(found, Certificate) else list(found.rest.values())
+    verdicts = {each.separable for each in every}
+    proved = []
+    if "strict" in verdicts:
+        proved.append(
+            "Strictly separable: there is a plane with every one of these rows on its own side. The largest margin, "
+            "the distance that the best such plane keeps from the nearest row, lies between the two numbers given."
+        )
+        proved.append(
+            "The mistake bound: a perceptron that starts at zero makes at most so many mistakes on these rows before "
+            "it makes none, in whatever order it meets them."
+        )
+    if "weak" in verdicts:
+        proved.append("Weakly separable: a plane has no row on its wrong side, but every such plane touches some rows.")
+    if "none" in verdicts:
+        proved.append(
+            "Not separable: whatever plane is drawn, at least one of these rows lies on its wrong side. No linear "
+            "model gets all of them right; other columns, or a model that is not linear, might."
+        )
+    if None in verdicts:
+        proved.append("Not decided: the search ended before it found a proof either way.")
+    limits = [
+        "It is about the rows that the model was learned from, with their numbers scaled as the model scales them. It "
+        "says nothing about other rows: for those, the held-out rows speak.",
+        "It is about all planes, not about the one that this model found.",
+    ]
+    crowded = [each for each in every if each.capacity.n <= each.capacity.dimension]
+    if crowded:
+        limits.append(
+            "There are so few rows for so many numbers that planes separate almost any labels of them; that these are "
+            "separable says little about the classes."
+        )
+    return [
+        element("h3", "What this proves"),
+        element("ul", [element("li", text) for text in proved], class_="plain"),
+        element("h3", "What it does not prove"),
+        element("ul", [element("li", text) for text in limits], class_="plain"),
+        paragraph(
+            "The proof does not trust whoever found it: each claim was computed again from the rows, in arithmetic "
+            "that accounts for rounding.", class_="note",
+        ),
+    ]  # fmt: skip
+
+
+def _words(found: Certificate | Certificates) -> list[Content]:
+    every = [found] if isinstance(found, Certificate) else list(found.all)
+    if len(every) == 1:
+        return [details("The proof in words", _paragraphs(every[0].explain()))]
+    return [details(f"The proof in words: {each.names}", _paragraphs(each.explain())) for each in every]
+
+
+def _paragraphs(text: str) -> list[Content]:
+    out: list[Content] = []
+    for part in text.split("\n\n"):
+        first, *lines = part.split("\n")
+        out.append(paragraph(first))
+        if lines:
+            out.append(element("ul", [element("li", line.strip()) for line in lines], class_="plain"))
+    return out
+
+
+def _objective(subject: Subject) -> list[Content]:
+    """Return how far a support vector machine is from the best that there is."""
+    estimator = subject.model.estimator
+    gaps = getattr(estimator, "duality_gap_", None)
+    values = getattr(estimator, "objective_", None)
+    if gaps is None or values is None or subject.facts.get("updates"):
+        return []
+    gap, value = np.atleast_1d(gaps), np.atleast_1d(values)
+    if not np.isfinite(value).all():
+        return []
+    names = subject.labels if len(gap) == len(subject.labels) else ["the model"]
+    rows = [
+        [
+            each,
+            number(float(value[k]), 6),
+            f"{float(gap[k]):.2g}",
+            f"{float(gap[k] / value[k]) if value[k] else 0.0:.2g}",
+        ]
+        for k, each in enumerate(names[: len(gap)])
+    ]
+    return [
+        element("h3", "How near the optimum it is"),
+        paragraph(
+            "A support vector machine minimises an objective: wide margins, few rows on the wrong side. A second "
+            "problem, the dual, bounds it from below, so that the gap between the two says how far from the best this "
+            "model can be at most."
+        ),
+        table(
+            "Objective and duality gap", ["machine", "objective", "at most above the best", "as a part of it"], rows,
+            numbers=(1, 2, 3), texts=(0,),
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,131 @@
+"""What a report is about, and the small pieces that its sections are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from separatrix.report.elements import Content, Element, element
+from separatrix.report.rows import Seen
+from separatrix.tabular.model import TableModel
+
+MANY = 20  # classes; with more, tables by class are cut short
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model, the certificate of the rows that it was learned from, and what it says about the rows of a source."""
+
+    model: TableModel
+    certificate: Any
+    seen: Seen | None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the model file tells about how it came to be."""
+        return self.model.facts
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes, as text."""
+        return [str(label) for label in self.model.classes_.tolist()]
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind of model, as ``fit --model`` has it."""
+        return str(self.facts["settings"]["model"])
+
+
+def section(key: str, title: str, *content: Content) -> Element:
+    """Return a section with its heading."""
+    return element("section", element("h2", title, id=f"{key}-title"), content, id=key, aria_labelledby=f"{key}-title")
+
+
+def paragraph(*content: Content, class_: str | None = None) -> Element:
+    """Return a paragraph."""
+    return element("p", content, class_=class_)
+
+
+def name(text: object) -> Element:
+    """Return a word of the data inside a sentence, whichever way it is written."""
+    return element("bdi", str(text), class_="name")
+
+
+def listed(words: Sequence[object], most: int = 8, last: str = "and") -> list[Content]:
+    """Return words of the data as a list in a sentence."""
+    shown = [name(word) for word in words[:most]]
+    left = len(words) - len(shown)
+    if left:
+        return [*_parted(shown), f" {last} {left:,} more"]
+    if len(shown) < 2:
+        return list(shown)
+    return [*_parted(shown[:-1]), f" {last} ", shown[-1]]
+
+
+def _parted(words: list[Element]) -> list[Content]:
+    out: list[Content] = []
+    for place, word in enumerate(words):
+        out += [", ", word] if place else [word]
+    return out
+
+
+def table(
+    caption: str, head: Sequence[Content], rows: Sequence[Sequence[Content]], *, numbers: Sequence[int] = (),
+    texts: Sequence[int] = (),
+) -> Element:  # fmt: skip
+    """Return a table in a box of its own, which scrolls where the page is narrow; the first cell of a row names it.
+
+    ``numbers`` are the columns that hold numbers, ``texts`` those with text of the data.
+    """
+    top = [element("th", cell, scope="col", class_="number" if k in numbers else None) for k, cell in enumerate(head)]
+    body = [
+        element(
+            "tr",
+            [
+                element(
+                    "td" if k else "th", cell, scope=None if k else "row", class_="number" if k in numbers else None,
+                    dir="auto" if k in texts else None,
+                )
+                for k, cell in enumerate(row)
+            ],
+        )
+        for row in rows
+    ]  # fmt: skip
+    whole = element("table", element("caption", caption), element("thead", element("tr", top)), element("tbody", body))
+    return scrolled(caption, whole)
+
+
+def scrolled(label: str, *content: Content) -> Element:
+    """Return something wide in a box that scrolls by itself, also with the keyboard."""
+    return element("div", content, class_="scroll", role="region", tabindex="0", aria_label=label)
+
+
+def figure(title: str, chart: Element, *says: Content, signs: Element | None = None) -> Element:
+    """Return a chart with its title, what its signs mean, and a sentence that says what it shows."""
+    return element("figure", element("h3", title), chart, element("figcaption", signs, element("p", says)))
+
+
+def details(title: str, *content: Content) -> Element:
+    """Return something long, folded."""
+    return element("details", element("summary", title), content)
+
+
+def counted(n: int, noun: str) -> str:
+    """Return ``1 row`` or ``1,234 rows``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number in few digits, with a true minus sign.
+
+    Examples
+    --------
+    >>> number(-0.00012345), number(1234567.0), number(0.0)
+    ('\u22120.0001234', '1,234,567', '0')
+    """
+    if value != value or value in (float("inf"), float("-inf")):
+        return str(value)
+    if abs(value) >= 10 ** (digits - 1) and abs(value) < 1e9:
+        return f"{value:,.0f}".replace("-", "\u2212")
+    return f"{value:.{digits}g}".replace("-", "\u2212")
