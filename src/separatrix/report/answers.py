@@ -10,7 +10,7 @@ import numpy as np
 from separatrix.report.closeness import Closeness
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.rows import Row, Seen
-from separatrix.report.subject import MANY, Subject, counted, number, paragraph, scrolled, section, table
+from separatrix.report.subject import MANY, Subject, boxed, counted, number, paragraph, section, table
 from separatrix.rows import is_sparse
 from separatrix.tabular.raw import MISSING, UNSEEN
 from separatrix.tabular.weights import weights_of
@@ -71,10 +71,7 @@ def _matrix(subject: Subject, counts: Any, caption: str) -> Element:
         )
     right, total = int(np.trace(counts)), int(counts.sum())
     told = f"{caption}: {right:,} of {total:,} right"
-    return scrolled(
-        told,
-        element("table", element("caption", told), element("thead", head), element("tbody", body), class_="matrix"),
-    )
+    return boxed(told, element("thead", head), element("tbody", body), class_="matrix")
 
 
 def _frequent(labels: list[str], counts: Any, caption: str) -> Element:

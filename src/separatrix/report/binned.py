@@ -66,7 +66,7 @@ class Binned:
         self._first = (self._first - before) // 2
         self._exponent += 1
 
-    def shown(self, bins: int, tail: float = 1e-3) -> Bins:
+    def shown(self, bins: int, tail: float = 0.005) -> Bins:
         """Return about so many bins for a picture; where few numbers lie far out, they are counted at the ends."""
         assert self._exponent is not None
         total = self.counts.sum(axis=0)

@@ -10,14 +10,15 @@ from separatrix.report.drawing import Chart, bars, colour_of, legend
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.projection import View, view
 from separatrix.report.rows import Sample, Seen
-from separatrix.report.subject import Subject, counted, figure, listed, paragraph, section
+from separatrix.report.subject import Subject, counted, figure, isolated, listed, paragraph, section
 from separatrix.rows import Floats
 from separatrix.tabular.weights import weights_of
 
 _BINS = 40
 _DRAWN = 8  # classes
 _QUESTIONS = 4  # planes
-_ROOM = 1.06
+_TAIL = 0.01  # the part of the rows that may lie outside of a picture on each side
+_NAME = 26.0  # room for the name of a class
 
 
 def distances(subject: Subject) -> Element:
@@ -46,7 +47,12 @@ def _intro(subject: Subject, seen: Seen) -> list[Content]:
     elif seen.unlabelled or seen.foreign:
         parts.append(f"{seen.unlabelled:,} have no label and {seen.foreign:,} one that the model does not know. ")
     if Closeness.of(subject.model).lengths is not None:
-        parts.append("Distances are measured between the numbers as the model scales them.")
+        parts.append("Distances are measured between the numbers as the model scales them. ")
+        if len(subject.labels) > 2:
+            parts.append(
+                "Each class has a plane of its own, and a row gets the class whose score is highest, so that a row may "
+                "lie on the wrong side of a plane and still be answered rightly."
+            )
     else:
         parts.append("This model has no flat boundary, so scores take the place of distances.")
     return parts
@@ -60,23 +66,23 @@ def _histogram(subject: Subject, seen: Seen) -> list[Element]:
     edges, counts, outside = seen.margins.shown(_BINS)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     drawn = np.sort(order[: _DRAWN if len(labels) > _DRAWN else len(labels)])
-    room = 92.0 if len(drawn) <= 2 else 62.0 if len(drawn) <= 4 else 46.0
-    height = 56.0 + len(drawn) * (room + 18.0)
+    room = 84.0 if len(drawn) <= 2 else 54.0 if len(drawn) <= 4 else 38.0
+    height = 56.0 + len(drawn) * (room + _NAME)
     low, high = float(min(edges[0], 0.0)), float(max(edges[-1], 0.0))
     chart = Chart(Axis(low, high, f"{closeness.what}, on the row's own side"), None, height)
     if low < 0:
         chart.band(low, 0.0, "grey")
     for place, code in enumerate(drawn.tolist()):
-        base = chart.top + (place + 1) * (room + 18.0) - 4.0
+        base = chart.top + (place + 1) * (room + _NAME) - 2.0
         most = int(counts[code].max())
-        bar = bars(chart, edges, counts[code] / max(most, 1), base, room - 4.0, colour_of(code))
+        bar = bars(chart, edges, counts[code] / max(most, 1), base, room, colour_of(code))
         chart.add(element("path", class_="base", d=f"M{chart.left:.1f},{base:.1f}H{chart.right:.1f}"))
         if bar is not None:
             chart.add(bar)
         total = int(counts[code].sum())
-        words = f"{_short(labels[code])}: {counted(total, 'row')}"
+        words = f"{isolated(_short(labels[code]))}: {counted(total, 'row')}"
         chart.add(
-            element("text", words, class_="strong", x=f"{chart.left + 4:.1f}", y=f"{base - room + 8.0:.1f}"),
+            element("text", words, class_="strong", x=f"{chart.left + 4:.1f}", y=f"{base - room - 6.0:.1f}"),
         )
     chart.upright(0.0)
     wrong = seen.confusion.n - seen.confusion.right
@@ -139,6 +145,8 @@ def _picture(
     planes = names is not None
     what = "signed distance from the plane" if planes else "score" if two else "score less the best of the others"
     x, y = _axis(found.across, what, zero=True), _axis(found.along, "direction of largest spread")
+    outside = (found.across < x.low) | (found.across > x.high) | (found.along < y.low) | (found.along > y.high)
+    across, along = np.clip(found.across, x.low, x.high), np.clip(found.along, y.low, y.high)
     chart = Chart(x, y)
     yes = labels.index(positive)
     chart.band(0.0, x.high, colour_of(yes))
@@ -155,7 +163,7 @@ def _picture(
         colour = colour_of(code) if code in drawn else "grey"
         wrong = own & (sample.answers != code)
         for part, marked in ((own & ~wrong, False), (wrong, True)):
-            chart.points(found.across[part], found.along[part], colour, code, marked=marked)
+            chart.points(across[part], along[part], colour, code, marked=marked)
         if code in drawn:
             entries.append((str(code % 4), colour, labels[code]))
     if len(drawn) < len(labels):
@@ -163,7 +171,9 @@ def _picture(
     if known and (sample.answers != sample.labels)[sample.labels >= 0].any():
         entries.append(("0!", "grey", "wrong answer"))
     says = _says(subject, seen, sample, found, positive, names)
-    title = "The boundary" if two else f"The boundary of {positive}"
+    if outside.any():
+        says.append(f" {counted(int(outside.sum()), 'row')} further out at the edge.")
+    title = "The boundary" if two else f"The boundary of {isolated(positive)}"
     text = f"{len(sample):,} rows as points, by {what} and the direction in which they spread most along the boundary"
     return figure(title, chart.svg(text), says, signs=legend(entries))
 
@@ -171,26 +181,25 @@ def _picture(
 def _says(
     subject: Subject, seen: Seen, sample: Sample, found: View, positive: str, names: list[str] | None
 ) -> list[Content]:
-    says: list[Content] = [
-        "Right of the line at 0 the answer is " if len(subject.labels) == 2 else "Right of the line the plane says "
-    ]
-    if names is None and len(subject.labels) > 2:
-        says = ["Right of the line at 0 the answer is "]
-    says += [element("bdi", positive), ". "]
-    if names is not None and len(subject.labels) > 2:
-        says.append("A row gets the class whose score is highest, so that planes of several classes can claim it. ")
+    claims = "the answer is" if names is None or len(subject.labels) == 2 else "its plane says"
+    says: list[Content] = [f"Right of the line at 0 {claims} ", element("bdi", positive), ". "]
     if len(sample) < seen.answered:
         says.append(f"{len(sample):,} of {seen.answered:,} rows, drawn by their number. ")
     if found.features:
         every = names if names is not None else subject.model.preparation.names
         says += ["Upwards, rows differ most in ", listed([every[place] for place in found.features]), ". "]
-    says.append(f"The picture holds {found.shown:.0%} of the spread of the rows." if names is not None else None)
+    if names is not None:
+        says.append(f"The picture holds {found.shown:.0%} of the spread of the rows.")
     return says
 
 
 def _axis(values: Floats, label: str, *, zero: bool = False) -> Axis:
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (-1.0, 1.0)
+    """Return an axis for the numbers; where a few lie far out, for the others."""
+    finite = np.sort(values[np.isfinite(values)])
+    low, high = (float(finite[0]), float(finite[-1])) if len(finite) else (-1.0, 1.0)
+    tail = int(_TAIL * len(finite))
+    if tail and high - low > 2.0 * (finite[-1 - tail] - finite[tail]) > 0:
+        low, high = float(finite[tail]), float(finite[-1 - tail])
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
     wide = (high - low) or 2.0

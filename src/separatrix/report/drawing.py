@@ -12,7 +12,7 @@ from separatrix.rows import Floats
 
 COLOURS = 8  # c0 to c7 of the style sheet
 WIDTH = 400.0
-_LETTER = 6.9  # about the width of a digit
+_LETTER = 7.6  # about the width of a digit
 _SIZE = 3.1  # of a marker
 # Markers about (0, 0), so that classes differ in shape too.
 _SHAPES = (
@@ -34,7 +34,7 @@ class Chart:
     def __init__(self, x: Axis, y: Axis | None, height: float = 270.0) -> None:
         self._x, self._y = x, y
         longest = max((len(text) for _, text in y.ticks()), default=0) if y is not None else 0
-        self.left = 30.0 + _LETTER * longest if y is not None else 8.0
+        self.left = 32.0 + _LETTER * longest if y is not None else 8.0
         self.right, self.top, self.bottom = WIDTH - 12.0, 10.0, height - 44.0
         self._height = height
         self._drawn: list[Element] = []

@@ -42,6 +42,10 @@ class Element:
         self._write(parts)
         return "".join(parts)
 
+    def text(self) -> str:
+        """Return what a reader sees of it."""
+        return "".join(child if isinstance(child, str) else child.text() for child in self.children)
+
     def _write(self, parts: list[str]) -> None:
         own = "".join(f' {name}="{escaped(value)}"' for name, value in self.attributes.items())
         end = "\n" if self.name in _LINES else ""

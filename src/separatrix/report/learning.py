@@ -19,6 +19,7 @@ from separatrix.rows import Floats
 _FAR = 12.0  # a bound this many times the mistakes is drawn over their logarithm
 _POINTS = 400  # of a curve
 _LINES = 8
+_LOOKS = 3  # at a gap that make a curve
 
 
 class Bound(NamedTuple):
@@ -55,6 +56,7 @@ def learning(subject: Subject) -> Element:
         words.append(
             "A support vector machine is not learned from mistakes but solved: two problems approach each other from "
             "above and below, and the gap between them bounds how far the model is from the best."
+            + ("" if charts else " Here the gap was closed at once, so there is no curve to show.")
         )
     if not charts and not words:
         words.append("No epoch was finished, so there is no curve to show.")
@@ -179,10 +181,11 @@ def _gaps(subject: Subject, history: Any) -> list[Element]:
         runs = {f"pair {k + 1}": np.array(values) for k, values in by_machine.items()}
         if not rounds:
             runs = {"": np.array(history.gap, dtype=np.float64)}
-    runs = {key: values for key, values in list(runs.items())[:_LINES] if (values > 0).any()}
-    if not runs:
+    runs = {key: values[values > 0] for key, values in list(runs.items())[:_LINES]}
+    runs = {key: values for key, values in runs.items() if len(values)}
+    if max((len(values) for values in runs.values()), default=0) < _LOOKS:  # solved at once: nothing to draw
         return []
-    positive = np.concatenate([values[values > 0] for values in runs.values()])
+    positive = np.concatenate(list(runs.values()))
     longest = max(len(values) for values in runs.values())
     low, high = float(positive.min()), float(positive.max())
     chart = Chart(
@@ -190,9 +193,11 @@ def _gaps(subject: Subject, history: Any) -> list[Element]:
         Axis(low / 1.5, max(high, 4.0 * low) * 1.5, "duality gap", log=True),
     )
     for k, values in enumerate(runs.values()):
-        x, y = _thinned(np.arange(1.0, len(values) + 1), np.where(values > 0, values, np.nan))
+        x, y = _thinned(np.arange(1.0, len(values) + 1), values)
         chart.line(x, y, colour_of(k), dots=len(values) <= 40)
-    says = f"From {high:.3g} to {low:.2g}. The scale is logarithmic; a gap of 0 cannot be drawn on it."
+    says = (
+        f"The gap was between {high:.3g} and {low:.2g}; looks at which it was 0 are left out. The scale is logarithmic."
+    )
     signs = None
     if len(runs) > 1:
         signs = legend([("line", colour_of(k), key) for k, key in enumerate(runs)])

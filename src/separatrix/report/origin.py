@@ -7,11 +7,17 @@ from typing import Any
 
 from separatrix import __version__
 from separatrix.report.elements import Content, Element, element
-from separatrix.report.subject import Subject, counted, details, listed, number, paragraph, section, table
+from separatrix.report.subject import Subject, counted, details, isolated, listed, number, paragraph, section, table
 from separatrix.tabular.preparation import Preparation
 
 _COLUMNS = 60  # that are listed one by one
 _LEVELS = 12
+_NAMES = {
+    "test": "share of rows held out",
+    "epochs": "most epochs",
+    "time_limit": "most seconds of learning",
+    "certify": "seconds to look for a proof",
+}
 SCALING = {
     "standard": "scaled to mean 0 and spread 1",
     "minmax": "scaled to lie between 0 and 1",
@@ -36,19 +42,20 @@ def origin(subject: Subject) -> Element:
 def _source(subject: Subject) -> Element:
     facts = subject.facts
     rows, columns = facts["rows"], facts["columns"]
+    classes = [f"{isolated(str(each['label']))} {each['rows']:,}" for each in facts["classes"]]
     parts: list[tuple[str, Content]] = [
         ("source", element("bdi", str(facts["source"]))),
         ("target", element("bdi", subject.model.target)),
         ("rows", f"{rows['read']:,} read, {rows['train']:,} learned from, {rows['test']:,} held out, "
                  f"{rows['dropped']:,} left out"),
-        ("classes in the rows learned from", listed([f"{c['label']} {c['rows']:,}" for c in facts["classes"]], 12)),
+("classes in the rows learned from", listed(classes, 12)),
     ]  # fmt: skip
     if columns["unused"]:
         parts.append(("columns not used", listed(columns["unused"], 12)))
     if facts.get("constant"):
         parts.append(("constant columns", listed(facts["constant"], 12)))
     if facts.get("missing"):
-        lacking = [f"{column} {count:,}" for column, count in facts["missing"].items()]
+        lacking = [f"{isolated(column)} {count:,}" for column, count in facts["missing"].items()]
         parts.append(("missing values", listed(lacking, 12)))
     if subject.model.weight is not None:
         parts.append(("how often a row counts", element("bdi", subject.model.weight)))
@@ -62,14 +69,14 @@ def _source(subject: Subject) -> Element:
 def _settings(subject: Subject) -> Element:
     settings: dict[str, Any] = subject.facts["settings"]
     shown: list[tuple[str, Content]] = [
-        (key.replace("_", " "), _plain(value)) for key, value in settings.items() if key != "parameters"
+        (_NAMES.get(key, key), _plain(value)) for key, value in settings.items() if key != "parameters"
     ]
     shown += [(f"parameter {key}", _plain(value)) for key, value in settings.get("parameters", {}).items()]
     return _facts(shown)
 
 
 def _plain(value: Any) -> str:
-    return "by default" if value is None else str(value)
+    return "by default" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _preparation(preparation: Preparation) -> list[Content]:

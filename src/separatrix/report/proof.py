@@ -17,6 +17,9 @@ _SHORT = {
 }  # fmt: skip
 
 
+_FEW = 6  # proofs that are listed openly
+
+
 def short_verdict(certificate: Any) -> tuple[str, str | None]:
     """Return whether planes separate the classes in a word or two, and how it is coloured."""
     if certificate is None:
@@ -79,11 +82,18 @@ def proof(subject: Subject) -> Element:
     return section("certificate", "What is proved", content, _objective(subject))
 
 
-def _claims(found: Certificate | Certificates) -> Element:
+def _claims(found: Certificate | Certificates) -> list[Content]:
     if isinstance(found, Certificates):
-        return table("Each class against the others, and each pair of classes", HEAD, found.facts(), texts=(0,))
+        facts, k = found.facts(), len(found.rest)
+        if len(facts) <= 2 * _FEW:
+            return [table("Each class against the others, and each pair of classes", HEAD, facts, texts=(0,))]
+        pairs = table("Each pair of classes", HEAD, facts[k:], texts=(0,))
+        return [
+            table("Each class against the others", HEAD, facts[:k], texts=(0,)),
+            details(f"The {len(facts) - k} pairs of classes", pairs, class_="many"),
+        ]
     rows = [row for row in found.details() if not row[0].startswith(" ")]
-    return table(found.headline(), ["claim", "proved"], rows)
+    return [table(found.headline(), ["claim", "proved"], rows)]
 
 
 def _meaning(found: Certificate | Certificates) -> list[Content]:
@@ -126,7 +136,7 @@ def _meaning(found: Certificate | Certificates) -> list[Content]:
         element("ul", [element("li", text) for text in limits], class_="plain"),
         paragraph(
             "The proof does not trust whoever found it: each claim was computed again from the rows, in arithmetic "
-            "that accounts for rounding.", class_="note",
+            "that accounts for rounding. Where it names rows, they are those learned from, counted from 0.", class_="note",
         ),
     ]  # fmt: skip
 
@@ -135,7 +145,8 @@ def _words(found: Certificate | Certificates) -> list[Content]:
     every = [found] if isinstance(found, Certificate) else list(found.all)
     if len(every) == 1:
         return [details("The proof in words", _paragraphs(every[0].explain()))]
-    return [details(f"The proof in words: {each.names}", _paragraphs(each.explain())) for each in every]
+    told = [details(f"The proof in words: {each.names}", _paragraphs(each.explain())) for each in every]
+    return [details(f"All {len(told)} proofs in words", told, class_="many")] if len(told) > _FEW else [told]
 
 
 def _paragraphs(text: str) -> list[Content]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from separatrix.report.elements import Content, Element, element
-from separatrix.report.subject import Subject, details, name, number, paragraph, section, table
+from separatrix.report.subject import Subject, details, isolated, number, paragraph, section, table
 from separatrix.rows import Floats
 from separatrix.tabular.weights import Weights, weights_of
 
@@ -27,13 +27,9 @@ def strengths(subject: Subject) -> Element:
     if found is None:
         return section("weights", title, paragraph(_WHY.get(subject.kind, "This model has no weights of columns.")))
     spreads = _spreads(subject, found)
-    tables = [
-        _table(subject, found, k, spreads, place < 2)
-        for place, k in enumerate(range(len(found.titles)))
-        if k < _QUESTIONS
-    ]
+    tables = [_table(subject, found, k, spreads) for k in range(min(len(found.titles), _QUESTIONS))]
     opened, folded = tables[:_OPEN], tables[_OPEN:]
-    more: Content = [details(f"Toward {found.titles[_OPEN + place]}", each) for place, each in enumerate(folded)]
+    more: Content = [details(f"For {isolated(found.titles[_OPEN + place])}", each) for place, each in enumerate(folded)]
     if len(found.titles) > _QUESTIONS:
         more = [more, paragraph(f"{len(found.titles) - _QUESTIONS:,} more classes are not shown.", class_="note")]
     return section("weights", title, paragraph(_intro(subject, found)), element("div", opened, class_="tables"), more)
@@ -41,9 +37,9 @@ def strengths(subject: Subject) -> Element:
 
 def _intro(subject: Subject, found: Weights) -> list[Content]:
     parts: list[Content] = [
-        "The score of a row is a sum: each number times its weight. The weight says how much the score changes when "
-        "the number grows by 1 in the table's own units; the weight over one spread says how much it changes over a "
-        "usual difference between rows, and can be compared between columns. "
+        "The score of a row is a sum: each number times its weight. The weight per unit says how much the score "
+        "changes when the number grows by 1 in the table's own units. The weight per spread says how much it changes "
+        "over a usual difference between rows (the standard deviation of the column); these can be compared. "
     ]
     if subject.model.preparation.scale == "minmax":
         parts.append("The spread is here the range from the smallest to the largest number. ")
@@ -74,32 +70,28 @@ def _spreads(subject: Subject, found: Weights) -> Floats:
     return out
 
 
-def _table(subject: Subject, found: Weights, k: int, spreads: Floats, _: bool) -> Element:
+def _table(subject: Subject, found: Weights, k: int, spreads: Floats) -> Element:
     """Return the strongest weights of one question."""
     over = np.where(np.isfinite(spreads) & (spreads > 0), found.own[k] * np.nan_to_num(spreads), found.own[k])
     order = np.argsort(-np.abs(over), kind="stable")[:_SHOWN]
     order = order[np.abs(over[order]) > 0]
     most = float(np.abs(over[order]).max(initial=0.0)) or 1.0
     positive = found.titles[k]
-    negative = subject.labels[0] if len(found.titles) == 1 else "the others"
+    two = len(found.titles) == 1
     rows: list[list[Content]] = []
     for place in order.tolist():
-        up = over[place] > 0
-        spread = spreads[place]
-        told = "yes or no" if spread == 0 else "\u2013" if np.isnan(spread) else number(float(spread))
-        rows.append(
-            [
-                element("bdi", found.names[place]), _bar(float(over[place]) / most),
-                ["\u2192 " if up else "\u2190 ", element("bdi", positive if up else negative)],
-                number(float(found.own[k, place])), told, number(float(over[place])),
-            ]
-        )  # fmt: skip
-    rows.append([element("i", "bias"), "", "", number(float(found.bias[k])), "", ""])
-    head = ["feature", "strength", "speaks for", "weight per unit", "spread", "over one spread"]
-    caption = f"Strongest weights toward {positive}"
-    return element(
-        "div", element("h3", "Toward ", name(positive)), table(caption, head, rows, numbers=(3, 4, 5), texts=(0, 2))
-    )
+        spread = float(spreads[place])
+        told = "yes or no" if spread == 0 else "\u2013" if np.isnan(spread) else number(spread)
+        row: list[Content] = [found.names[place], _bar(float(over[place]) / most)]
+        row += [positive if over[place] > 0 else subject.labels[0]] if two else []
+        over_spread = "\u2013" if np.isnan(spread) else number(float(over[place]))
+        rows.append([*row, number(float(found.own[k, place])), told, over_spread])
+    rows.append(["(bias)", "", *([""] if two else []), number(float(found.bias[k])), "", ""])
+    head = ["feature", "strength", *(["speaks for"] if two else []), "per unit", "spread", "per spread"]
+    first = 3 if two else 2
+    shown = isolated(positive)
+    caption = f"For {shown}" if two else f"For {shown} (right, blue) or the other classes (left, orange)"
+    return table(caption, head, rows, numbers=(first, first + 1, first + 2), texts=(0, 2) if two else (0,))
 
 
 def _bar(share: float) -> Element:

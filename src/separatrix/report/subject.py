@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from separatrix.report.rows import Seen
 from separatrix.tabular.model import TableModel
 
 MANY = 20  # classes; with more, tables by class are cut short
+_LONG_WORD = 22  # letters without a space, after which a word may be broken
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,18 @@ def name(text: object) -> Element:
     return element("bdi", str(text), class_="name")
 
 
+def isolated(text: str) -> str:
+    """Return a word of the data for the inside of a plain text; one written from right to left turns nothing else.
+
+    Examples
+    --------
+    >>> isolated("blue"), isolated("\u05db") == "\u2068\u05db\u2069"
+    ('blue', True)
+    """
+    turned = any(unicodedata.bidirectional(letter) in ("R", "AL", "RLE", "RLO", "RLI") for letter in text)
+    return f"\u2068{text}\u2069" if turned else text
+
+
 def listed(words: Sequence[object], most: int = 8, last: str = "and") -> list[Content]:
     """Return words of the data as a list in a sentence."""
     shown = [name(word) for word in words[:most]]
@@ -71,44 +85,54 @@ def _parted(words: list[Element]) -> list[Content]:
 
 
 def table(
-    caption: str, head: Sequence[Content], rows: Sequence[Sequence[Content]], *, numbers: Sequence[int] = (),
+    caption: str,
+    head: Sequence[Content],
+    rows: Sequence[Sequence[Content]],
+    *,
+    numbers: Sequence[int] = (),
     texts: Sequence[int] = (),
-) -> Element:  # fmt: skip
-    """Return a table in a box of its own, which scrolls where the page is narrow; the first cell of a row names it.
+) -> Element:
+    """Return a table in a box of its own; the first cell of a row names it.
 
     ``numbers`` are the columns that hold numbers, ``texts`` those with text of the data.
     """
-    top = [element("th", cell, scope="col", class_="number" if k in numbers else None) for k, cell in enumerate(head)]
+    top = [_cell("th", cell, k in numbers, False, scope="col") for k, cell in enumerate(head)]
     body = [
         element(
             "tr",
-            [
-                element(
-                    "td" if k else "th", cell, scope=None if k else "row", class_="number" if k in numbers else None,
-                    dir="auto" if k in texts else None,
-                )
-                for k, cell in enumerate(row)
-            ],
+            [_cell("td", cell, k in numbers, k in texts) if k else _cell("th", cell, False, k in texts, scope="row")
+             for k, cell in enumerate(row)],
         )
         for row in rows
     ]  # fmt: skip
-    whole = element("table", element("caption", caption), element("thead", element("tr", top)), element("tbody", body))
-    return scrolled(caption, whole)
+    return boxed(caption, element("thead", element("tr", top)), element("tbody", body))
 
 
-def scrolled(label: str, *content: Content) -> Element:
-    """Return something wide in a box that scrolls by itself, also with the keyboard."""
-    return element("div", content, class_="scroll", role="region", tabindex="0", aria_label=label)
+def boxed(caption: str, *content: Content, class_: str | None = None) -> Element:
+    """Return a table under its caption, in a box that scrolls by itself where the page is narrow, by keyboard too."""
+    whole = element("table", content, aria_label=caption, class_=class_)
+    box = element("div", whole, class_="scroll", role="region", tabindex="0", aria_label=f"Table: {caption}")
+    return element("figure", element("figcaption", element("bdi", caption)), box, class_="table")
+
+
+def _cell(tag: str, content: Content, is_number: bool, is_text: bool, scope: str | None = None) -> Element:
+    made = element(tag, content, scope=scope, dir="auto" if is_text else None)
+    kinds = ["number"] if is_number else []
+    if any(len(word) > _LONG_WORD for word in made.text().split()):
+        kinds.append("long")
+    return element(tag, content, class_=" ".join(kinds) or None, **made.attributes)
 
 
 def figure(title: str, chart: Element, *says: Content, signs: Element | None = None) -> Element:
     """Return a chart with its title, what its signs mean, and a sentence that says what it shows."""
-    return element("figure", element("h3", title), chart, element("figcaption", signs, element("p", says)))
+    return element(
+        "figure", element("h3", title), chart, element("figcaption", signs, element("p", says)), class_="card"
+    )
 
 
-def details(title: str, *content: Content) -> Element:
+def details(title: str, *content: Content, class_: str | None = None) -> Element:
     """Return something long, folded."""
-    return element("details", element("summary", title), content)
+    return element("details", element("summary", title), content, class_=class_)
 
 
 def counted(n: int, noun: str) -> str:
