@@ -10,6 +10,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn skips one of its c
 import pytest
 from hypothesis import settings
 
+import browser_pages
 from postgres_server import binaries, server
 
 settings.register_profile("default", deadline=None, derandomize=True)
@@ -26,6 +27,16 @@ def postgres():
         pytest.skip("initdb and pg_ctl of PostgreSQL are not found")
     with server(programs) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Make sure that there is a browser to look at pages with, and what checks them."""
+    lacking = browser_pages.lacking()
+    if lacking is not None:
+        if os.environ.get("SEPARATRIX_TEST_BROWSER") == "required":
+            pytest.fail(lacking)
+        pytest.skip(lacking)
 
 
 @pytest.fixture

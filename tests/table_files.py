@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv as plain_csv
 import gzip
 import io
 import json
@@ -14,6 +15,7 @@ import pyarrow as pa
 from pyarrow import csv, feather, parquet
 
 N = 120
+EVIL = ["<script>alert(1)</script>", "\"'&amp;", "$x^2$ \\frac{1}{0}", "\u05e9\u05dc\u05d5\u05dd \U0001f427"]
 
 
 def table(n: int = N, seed: int = 0) -> pa.Table:
@@ -123,3 +125,25 @@ def write_matrices(folder: Path, data: pa.Table) -> dict[str, list[str]]:
         "libsvm": [f"{where}/t.libsvm"],
         "libsvm.gz": [f"{where}/t.svm.gz"],
     }
+
+
+def write_nasty(path: Path, n: int = 160) -> list[str]:
+    """Write a table in which every name, category, label and text is markup, and return its columns."""
+    rng = np.random.default_rng(5)
+    head = [
+        "<img src=x onerror=alert(1)>",
+        'a & b "q"',
+        "$\\alpha$",
+        "<b>text</b>",
+        "</style><script>alert(2)</script>",
+    ]
+    words = ["<i>hello</i>", "javascript:alert(1)", "-->", "]]>", "&lt;", "w" * 60, "\u202eabc"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = plain_csv.writer(file)
+        out.writerow(head)
+        for k in range(n):
+            c = k % 4
+            number = round(rng.normal(c, 0.8), 3) if rng.random() > 0.05 else ""
+            text = " ".join(rng.choice(words, 3))
+            out.writerow([number, round(rng.normal(-c, 1), 3), EVIL[rng.integers(4)], text, EVIL[c]])
+    return head

@@ -89,6 +89,8 @@ def test_every_command_takes_every_source(kind, source, run, tmp_path):
     for drawn in ("boundary", "margins"):
         done(run("plot", "m.sx", *rows_only(source(kind)), "--kind", drawn, "-o", f"{drawn}.png"))
         assert (tmp_path / f"{drawn}.png").read_bytes().startswith(b"\x89PNG")
+    done(run("report", "m.sx", *rows_only(source(kind)), "-o", "page.html"))
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 def test_all_sources_of_one_table_give_the_same_model(source, run):

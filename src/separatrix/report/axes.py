@@ -43,8 +43,8 @@ class Axis:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return the numbers that are written, and how."""
-        if self.log:
-            return self._powers()
+        if self.log and len(powers := self._powers()) > 1:
+            return powers
         step = _nice((self.high - self.low) / _TICKS)
         if self.whole:
             step = max(1.0, step)
@@ -60,9 +60,6 @@ class Axis:
         first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
         every = max(1, math.ceil((last - first) / _TICKS))
         values = [10.0**power for power in range(first, last + 1, every)]
-        if len(values) < 2:
-            every_one = {k * 10.0**power for power in (first - 1, first, last) for k in (1, 2, 5)}
-            values = sorted(value for value in every_one if self.low <= value <= self.high)
         return [(value, f"{value:,.0f}" if 1 <= value < 1e6 else f"{value:.0e}") for value in values]
 
 

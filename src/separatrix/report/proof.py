@@ -136,7 +136,7 @@ def _meaning(found: Certificate | Certificates) -> list[Content]:
         element("ul", [element("li", text) for text in limits], class_="plain"),
         paragraph(
             "The proof does not trust whoever found it: each claim was computed again from the rows, in arithmetic "
-            "that accounts for rounding. Where it names rows, they are those learned from, counted from 0.", class_="note",
+            "that accounts for rounding. Rows that it names are those learned from, counted from 0.", class_="note",
         ),
     ]  # fmt: skip
 

@@ -1,0 +1,62 @@
+"""HTML pages in a real browser: valid, accessible, readable at every width, and they load nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import browser_pages
+from separatrix.cli.options import open_named
+from separatrix.report.page import write_report
+from separatrix.report.rows import look
+from separatrix.tabular.columns import Asked
+from separatrix.tabular.fitting import Settings, fit
+from table_files import as_csv, table, write_nasty
+
+
+def _report(path: Path, source: str, asked: Asked, model: str, *, rows: bool = True) -> Path:
+    with open_named(source) as opened:
+        found = fit(opened, asked, Settings(model))
+        write_report(found.model, path, look(found.model, opened) if rows else None, found.certificate)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, browser):
+    """Return the pages to look at."""
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "table.csv").write_bytes(as_csv(table(400, 3)))
+    head = write_nasty(folder / "nasty.csv")
+    return [
+        _report(folder / "penguins.html", "penguins", Asked("species"), "averaged"),
+        _report(folder / "bare.html", "penguins", Asked("species"), "network", rows=False),
+        _report(folder / "table.html", str(folder / "table.csv"), Asked("label"), "svm"),
+        _report(folder / "nasty.html", str(folder / "nasty.csv"), Asked(head[4], text=(head[3],)), "neuron"),
+    ]
+
+
+def test_pages_are_valid_html(pages):
+    assert browser_pages.invalid(pages) == []
+
+
+def test_pages_are_sound_in_a_browser(pages):
+    """axe finds nothing, nothing is wider than the window, nothing is loaded, logged or lost in print."""
+    assert browser_pages.seen(pages) == {str(page): [] for page in pages}
+
+
+def test_the_checks_see_what_is_wrong(tmp_path, browser):
+    """A page with every fault that is looked for."""
+    bad = tmp_path / "bad.html"
+    bad.write_text(
+        "<!DOCTYPE html><html><head><title>bad</title></head><body><p style='width:2000px;color:#ddd'>pale and wide</p>"
+        "<img src='picture.png'><script>console.error('oh'); missing()</script></body></html>"
+    )
+    (found,) = browser_pages.seen([bad]).values()
+    every = "\n".join(found)
+    for fault in (
+        "360 light: console: oh", "1280 dark: error: missing is not defined", "picture.png",
+        "pixels wide in a window of 768", "axe html-has-lang", "axe image-alt", "axe color-contrast",
+    ):  # fmt: skip
+        assert fault in every, fault
+    assert any("alt" in each for each in browser_pages.invalid([bad]))

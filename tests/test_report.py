@@ -1,0 +1,529 @@
+"""The report: its numbers against other ways to find them, its text against what data could do to a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.metrics import confusion_matrix
+
+from page_tree import Node, read_page
+from separatrix import datasets, load
+from separatrix.cli.options import open_named
+from separatrix.report import rows as report_rows
+from separatrix.report.axes import Axis
+from separatrix.report.binned import Binned
+from separatrix.report.closeness import Closeness
+from separatrix.report.elements import StyleSheet, element, escaped
+from separatrix.report.page import POLICY, report
+from separatrix.report.projection import view
+from separatrix.report.rows import look
+from table_files import EVIL, as_csv, table, write_matrices, write_nasty
+
+KINDS = ["averaged", "perceptron", "voted", "pocket", "neuron", "svm", "kernel-svm", "network"]
+
+KNOWN = {
+    "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "aria-labelledby", "aria-label",
+    "aria-hidden", "role", "tabindex", "scope", "dir", "style", "viewbox", "d", "x", "y", "width", "height",
+    "text-anchor", "transform", "preserveaspectratio",
+}  # fmt: skip
+
+
+def done(result: tuple[int, str, str]) -> str:
+    status, out, err = result
+    assert status == 0, err
+    return out
+
+
+def failed(result: tuple[int, str, str]) -> str:
+    status, _, err = result
+    assert status == 2, err
+    return err
+
+
+def page_of(path: str | Path) -> Node:
+    return read_page(Path(path).read_text(encoding="utf-8"))
+
+
+def spaced(node: Node) -> str:
+    return " ".join(node.text().split())
+
+
+@pytest.fixture(scope="module")
+def penguins(tmp_path_factory):
+    """Return the model of the penguins, what it says of them, and its page."""
+    from separatrix.tabular.columns import Asked
+    from separatrix.tabular.fitting import Settings, fit
+
+    with open_named("penguins") as source:
+        found = fit(source, Asked("species"), Settings())
+        seen = look(found.model, source)
+    return found.model, seen, read_page(report(found.model, seen, found.certificate))
+
+
+def birds() -> tuple[list[dict[str, str]], list[int]]:
+    """Return the complete penguins as text, and their numbers in the file, from 1."""
+    every = list(csv.DictReader(io.StringIO(datasets.as_csv("penguins"))))
+    whole = [k for k, row in enumerate(every) if all(value not in ("", "NA") for value in row.values())]
+    return [every[k] for k in whole], [k + 1 for k in whole]
+
+
+# ---------------------------------------------------------------------------------------------- the numbers
+
+
+def test_the_summary_has_the_held_out_score_its_interval_and_the_baseline(penguins):
+    model, _, page = penguins
+    held = model.facts["held_out"]
+    n, p, z = held["rows"], held["right"] / held["rows"], 1.959963984540054
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    low, high = ((middle + sign * half) / (1 + z * z / n) for sign in (-1, 1))
+    said = spaced(page.all("header")[0])
+    assert f"right about {held['right']} ({p:.1%})" in said
+    assert f"between {low:.1%} and {high:.1%}" in said
+    assert f"right for {held['baseline']:.1%}" in said
+    assert "11 of its 344 rows lack a value" in said
+    assert "this is proved" in said
+
+
+def test_the_confusion_matrices_count_what_scikit_learn_counts(penguins):
+    model, _, page = penguins
+    whole, _ = birds()
+    X = pa.Table.from_pylist(
+        [{k: float(v) if k.endswith(("mm", "_g", "year")) else v for k, v in r.items()} for r in whole]
+    )
+    truth = [row["species"] for row in whole]
+    expected = confusion_matrix(truth, model.predict(X))
+    all_rows = page.table("All labelled rows of penguins")
+    assert [[int(cell) for cell in row[1:-1]] for row in all_rows[1:]] == expected.tolist()
+    held = page.table("Held-out rows of penguins")
+    assert [[int(cell) for cell in row[1:-1]] for row in held[1:]] == model.facts["held_out"]["confusion"]
+    assert all_rows[0][1:-1] == ["Adelie", "Chinstrap", "Gentoo"]
+
+
+def test_the_nearest_rows_are_those_that_a_search_of_all_rows_finds(penguins):
+    """A row's distance is the least over the boundaries with the other classes, found here one by one."""
+    model, seen, page = penguins
+    whole, numbers = birds()
+    X = model._matrix(pa.Table.from_pylist(
+        [{k: float(v) if k.endswith(("mm", "_g", "year")) else v for k, v in r.items()} for r in whole]
+    ))  # fmt: skip
+    W, b = model.estimator.coef_, model.estimator.intercept_
+    found = []
+    for number, x in zip(numbers, X, strict=True):
+        scores = W @ x + b
+        own = int(scores.argmax())
+        away = [(scores[own] - scores[j]) / np.linalg.norm(W[own] - W[j]) for j in range(3) if j != own]
+        found.append((min(away), number))
+    found.sort()
+    assert [row.number for row in seen.nearest] == [number for _, number in found[:10]]
+    np.testing.assert_allclose([row.distance for row in seen.nearest], [far for far, _ in found[:10]], rtol=1e-9)
+    listed = page.table("Rows nearest to the boundary")
+    assert [int(row[0]) for row in listed[1:]] == [number for _, number in found[:10]]
+    first = whole[numbers.index(found[0][1])]
+    shown = dict(zip(listed[0], listed[1], strict=True))
+    assert shown["label"] == first["species"]
+    assert float(shown["bill_length_mm"]) == float(first["bill_length_mm"])
+    assert shown["island"] == first["island"]
+
+
+def test_a_step_of_its_distance_takes_a_row_across_the_boundary(penguins):
+    model, seen, _ = penguins
+    closeness = Closeness.of(model)
+    sample = seen.sample
+    near = closeness.near(sample.scores, sample.answers)
+    W, b = model.estimator.coef_, model.estimator.intercept_
+    for k in range(0, len(sample), 29):
+        x, own = sample.X[k], int(sample.answers[k])
+        steps = [(W[j] - W[own]) / np.linalg.norm(W[j] - W[own]) for j in range(3) if j != own]
+        inside = [int((W @ (x + 0.999 * near[k] * step) + b).argmax()) for step in steps]
+        outside = [int((W @ (x + 1.001 * near[k] * step) + b).argmax()) for step in steps]
+        assert inside == [own, own]
+        assert outside != [own, own]
+
+
+def test_the_bound_beside_the_mistakes_is_the_sum_over_the_classes(penguins):
+    model, _, page = penguins
+    allowed = sum(math.floor(each["mistake_bound"]) for each in model.facts["certificate"]["rest"])
+    made = sum(model.estimator.history_.mistakes)
+    said = spaced(page.with_id("learning"))
+    assert f"{made:,} mistakes in all, over the questions of all classes" in said
+    assert f"at most {allowed:,}" in said
+
+
+def test_weights_stand_in_the_units_of_the_table_with_their_spread(penguins):
+    """Raising a bill by 1 mm changes the score by the weight; the spread is that of the rows learned from."""
+    model, _, page = penguins
+    weights = {row[0]: row[1:] for row in page.table("For Adelie")[1:]}
+    whole, _ = birds()
+    rows = [{k: float(v) if k.endswith(("mm", "_g", "year")) else v for k, v in r.items()} for r in whole[:2]]
+    higher = [{**row, "bill_length_mm": row["bill_length_mm"] + 1.0} for row in rows]
+    change = model.decision_function(pa.Table.from_pylist(higher)) - model.decision_function(pa.Table.from_pylist(rows))
+    _, own, spread, over = weights["bill_length_mm"]
+    assert as_number(own) == pytest.approx(change[0, 0], rel=1e-3)
+    assert as_number(spread) == pytest.approx(5.4, abs=0.2)
+    assert as_number(over) == pytest.approx(as_number(own) * as_number(spread), rel=2e-3)
+    assert weights["sex=male"][2] == "yes or no"
+
+
+def as_number(text: str) -> float:
+    return float(text.replace("\u2212", "-").replace(",", ""))
+
+
+def test_the_page_tells_where_the_model_comes_from(penguins):
+    import sklearn
+
+    model, _, page = penguins
+    said = spaced(page.with_id("origin"))
+    for text in (model.facts["fingerprint"], model.facts["data"], np.__version__, sklearn.__version__, "averaged"):
+        assert text in said
+    becomes = {row[0]: row for row in page.table("Columns and what becomes of them")[1:]}
+    assert becomes["island"][2] == "Biscoe, Dream, Torgersen"
+    assert f"{model.preparation.shift[0]:.6g}" in becomes["bill_length_mm"][2]
+
+
+def test_the_certificate_is_on_the_page_claim_by_claim(penguins):
+    from separatrix.certificates.multiclass import Certificates
+
+    model, _, page = penguins
+    found = Certificates.from_json(json.dumps(model.facts["certificate"]))
+    assert page.table("Each class against the others")[1:] == found.facts()
+    proofs = [spaced(each) for each in page.with_id("certificate").all("details")]
+    for each, told in zip(found.all, proofs, strict=True):
+        assert " ".join(each.explain().split("\n\n")[0].split()) in told
+    said = spaced(page.with_id("certificate"))
+    assert "What it does not prove" in said
+    assert "says nothing about other rows" in said
+
+
+def test_two_classes_have_signed_distances_and_the_worst_mistakes(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table(400, 3)))
+    done(run("fit", "t.csv", "--target", "label", "--report", "t.html"))
+    model = load("t.sx")
+    rows = table(400, 3).to_pylist()
+    numbers = [k + 1 for k, row in enumerate(rows) if row["length"] is not None]
+    whole = pa.Table.from_pylist([rows[k - 1] for k in numbers])
+    far = model.decision_function(whole) / np.linalg.norm(model.estimator.coef_)
+    own = np.where(np.array(whole["label"].to_pylist()) == "yes", far, -far)
+    wrong = model.predict(whole) != np.array(whole["label"].to_pylist())
+    order = [k for k in np.argsort(own, kind="stable") if wrong[k]][:10]
+    listed = page_of("t.html").table("Worst mistakes of t.csv")
+    assert [int(row[0]) for row in listed[1:]] == [numbers[k] for k in order]
+    np.testing.assert_allclose([as_number(row[3]) for row in listed[1:]], own[order], rtol=6e-3)
+    assert f"{wrong.sum()} of {len(numbers)} labelled rows are answered wrongly" in spaced(page_of("t.html"))
+
+
+# ---------------------------------------------------------------------------------------------- its parts
+
+
+@given(
+    st.lists(
+        arrays.arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e12, 1e12, width=64)), min_size=1, max_size=5
+    ),
+    st.sampled_from([1.0, 1e-9, 1e9]),
+)
+def test_bins_of_a_stream_are_those_of_numpy(parts, size):
+    parts = [part * size for part in parts]
+    binned = Binned(2)
+    for part in parts:
+        binned.add(part, np.arange(len(part)) % 2)
+    edges, counts, outside = binned.shown(30)
+    every = np.concatenate(parts)
+    codes = np.concatenate([np.arange(len(part)) % 2 for part in parts])
+    inside = np.clip(every, edges[0], np.nextafter(edges[-1], -np.inf))
+    for code in (0, 1):
+        expected = np.histogram(inside[codes == code], bins=np.append(edges[:-1], edges[-1]))[0]
+        assert counts[code].tolist() == expected.tolist()
+    assert counts.sum() == len(every)
+    assert outside <= 0.011 * len(every) + 1
+    assert edges[0] >= 0 or edges[-1] <= 0 or 0.0 in edges
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_second_direction_is_the_principal_one_of_what_the_weights_leave(wide):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 200 if wide else 5)) * np.linspace(1, 4, 200 if wide else 5)
+    w = rng.normal(size=X.shape[1])
+    unit = w / np.linalg.norm(w)
+    left = X - np.outer(X @ unit, unit)
+    expected = PCA(1).fit_transform(left)[:, 0]
+    for given_rows in (X, sparse.csr_matrix(X)):
+        found = view(given_rows, X @ w, w)
+        np.testing.assert_allclose(np.abs(found.along), np.abs(expected), atol=1e-8)
+        assert abs(np.corrcoef(found.along, expected)[0, 1]) > 1 - 1e-9
+        centred = X - X.mean(axis=0)
+        shown = ((centred @ unit) ** 2).sum() + (expected**2).sum()
+        assert found.shown == pytest.approx(shown / (centred**2).sum())
+
+
+def test_the_sample_is_the_same_however_the_rows_arrive(run, tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_bytes(as_csv(table(3000, 1)))
+    done(run("fit", "t.csv", "--target", "label", "--missing", "mean"))
+    model = load("t.sx")
+    with open_named("t.csv") as source:
+        at_once = look(model, source)
+    monkeypatch.setattr(report_rows, "table_rows", in_pieces(report_rows.table_rows, 700))
+    with open_named("t.csv") as source:
+        piecewise = look(model, source)
+    assert len(at_once.sample) == 1200
+    assert sorted(at_once.sample.keys.tolist()) == sorted(piecewise.sample.keys.tolist())
+    assert [r.number for r in at_once.nearest] == [r.number for r in piecewise.nearest]
+    assert [r.number for r in at_once.worst] == [r.number for r in piecewise.worst]
+    assert at_once.margins.shown(40).counts.tolist() == piecewise.margins.shown(40).counts.tolist()
+
+
+def in_pieces(read, size):
+    def pieces(source, reader):
+        for raw in read(source, reader):
+            for begin in range(0, len(raw), size):
+                yield raw.take(slice(begin, begin + size))
+
+    return pieces
+
+
+def test_axes_are_marked_at_round_numbers_within_them():
+    assert [text for _, text in Axis(0.0, 1.0, "").ticks()] == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+    assert [text for _, text in Axis(-3.0, 40_000.0, "").ticks()] == ["0", "10,000", "20,000", "30,000", "40,000"]
+    assert [text for _, text in Axis(1.0, 3.0, "", whole=True).ticks()] == ["1", "2", "3"]
+    assert [value for value, _ in Axis(0.5, 2000.0, "", log=True).ticks()] == [1.0, 10.0, 100.0, 1000.0]
+    for low, high in ((0.3, 0.9), (2.0, 9.0), (1e-12, 1.0), (5.0, 50.0)):
+        ticks = Axis(low, high, "", log=True).ticks()
+        assert len(ticks) >= 2
+        assert all(low <= value <= high for value, _ in ticks)
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9))
+def test_marks_lie_within_the_axis(low, wide):
+    axis = Axis(low, low + wide, "")
+    if axis.high - axis.low < 1e-9 * abs(low):
+        return
+    ticks = axis.ticks()
+    assert 2 <= len(ticks) <= 7
+    assert all(low - 1e-6 * wide <= value <= low + wide * (1 + 1e-6) for value, _ in ticks)
+
+
+# ---------------------------------------------------------------------------------------------- what data can do
+
+
+def test_elements_escape_text_and_attributes_and_take_no_names_from_outside():
+    made = str(element("p", "<b>&", element("i", '"x"'), None, ["a", ["b"]], title='"><script>'))
+    assert made == '<p title="&quot;&gt;&lt;script&gt;">&lt;b&gt;&amp;<i>&quot;x&quot;</i>ab</p>\n'
+    assert escaped("a\x00b\x0b\ud800\ufffe\r\nc") == "a\ufffdb\ufffd\ufffd\ufffd\nc"
+    for name in ("a b", "x onclick", "", "p>"):
+        with pytest.raises(ValueError, match="no name"):
+            element(name)
+    with pytest.raises(ValueError, match="no name"):
+        element("p", **{"x y": "1"})
+    with pytest.raises(ValueError, match="no '<'"):
+        str(StyleSheet("style", {}, ("</style><script>",)))
+
+
+@pytest.mark.parametrize("model", ["averaged", "kernel-svm"])
+def test_nothing_in_a_table_becomes_markup(model, run, tmp_path):
+    head = write_nasty(tmp_path / "<u>&nasty.csv")
+    done(run("fit", "<u>&nasty.csv", "--target", head[4], "--text", head[3], "--model", model, "-o", "m.sx",
+             "--report", "m.html"))  # fmt: skip
+    page = page_of("m.html")
+    tags = {node.tag for node in page.walk()}
+    assert not tags & {"script", "img", "i", "b", "u", "iframe", "object", "form", "base", "a b"}
+    attributes = {name for node in page.walk() for name in node.attributes}
+    assert attributes <= KNOWN
+    said = page.text()
+    for text in (*head, *EVIL, "<i>hello</i>"):
+        assert text in said, text
+    for node in page.walk():
+        target = node.attributes.get("href")
+        assert target is None or target == "data:," or (target.startswith("#") and page.with_id(target[1:]))
+        assert "url(" not in (node.attributes.get("style") or "")
+    assert all(node.attributes["style"].startswith("--depth: 0.") for node in page.walk() if "style" in node.attributes)
+
+
+def test_the_page_may_load_and_run_nothing(penguins):
+    _, _, page = penguins
+    (policy,) = [m for m in page.all("meta") if m.attributes.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.attributes["content"] == POLICY
+    assert POLICY.startswith("default-src 'none'")
+    assert not page.all("script")
+    (style,) = page.all("style")
+    assert "url(" not in str(style.children)
+    assert "@import" not in str(style.children)
+
+
+# ---------------------------------------------------------------------------------------------- every case
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_kind_of_model_has_a_report_with_all_sections(kind, classes, run, tmp_path):
+    name = "t.csv" if classes == 2 else "penguins"
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    done(run("fit", name, "--target", "label" if classes == 2 else "species", "--model", kind, "--epochs", 20,
+             "-o", "m.sx", "--report", "m.html"))  # fmt: skip
+    page = page_of("m.html")
+    keys = [node.attributes["id"] for node in page.all("section")]
+    assert keys == ["certificate", "learning", "rows", "weights", "answers", "look", "origin"]
+    links = [node.attributes["href"] for node in page.all("nav")[0].all("a")]
+    assert links == [f"#{key}" for key in keys]
+    assert "nan" not in " ".join(node.attributes.get("d", "") for node in page.all("path"))
+    planes = kind not in ("voted", "kernel-svm", "network")
+    assert bool(page.with_id("weights").all("table")) == planes
+    assert ("distance from the boundary" in page.text()) == planes
+    titles = [spaced(node) for node in page.with_id("rows").all("h3")]
+    assert titles[0] == "Margins by class"
+    assert len(titles) == (2 if classes == 2 else 4)
+    assert len(page.table("Rows nearest to the boundary")) == 11
+
+
+def test_without_a_source_the_sections_that_need_rows_say_how_to_see_them(run):
+    done(run("fit", "penguins", "--target", "species"))
+    assert "Report written to penguins.html" in done(run("report", "penguins.sx"))
+    page = page_of("penguins.html")
+    for key in ("rows", "look"):
+        assert "separatrix report MODEL SOURCE" in spaced(page.with_id(key))
+        assert not page.with_id(key).all("table")
+    assert page.table("Held-out rows of penguins")
+    assert "made from the model alone" in spaced(page)
+
+
+def test_the_same_model_and_rows_give_the_same_bytes(run):
+    done(run("fit", "penguins", "--target", "species"))
+    for name in ("a.html", "b.html"):
+        done(run("report", "penguins.sx", "penguins", "-o", name))
+    assert Path("a.html").read_bytes() == Path("b.html").read_bytes()
+
+
+def test_rows_of_another_source_are_not_taken_for_those_learned_from(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    (tmp_path / "other.csv").write_bytes(as_csv(table(50, 9)))
+    done(run("fit", "t.csv", "--target", "label"))
+    done(run("report", "t.sx", "t.csv", "-o", "own.html"))
+    done(run("report", "t.sx", "other.csv", "-o", "other.html"))
+    own, other = spaced(page_of("own.html")), spaced(page_of("other.html"))
+    assert "to which the model was fitted" in own
+    assert "Other rows:" not in own
+    assert "Other rows:" in other
+    assert "which is another source or has changed since" in other
+    assert page_of("other.html").table("Labelled rows of other.csv")
+
+
+def test_rows_without_labels_get_what_needs_none(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    (tmp_path / "bare.csv").write_bytes(as_csv(table().drop_columns("label")))
+    done(run("fit", "t.csv", "--target", "label", "--test", 0))
+    done(run("report", "t.sx", "bare.csv"))
+    page = page_of("t.html")
+    assert "They have no labels" in spaced(page.with_id("rows"))
+    assert "Mistakes can be told only where the rows have labels" in spaced(page.with_id("look"))
+    assert "No rows were held out, and no labelled rows" in spaced(page.with_id("answers"))
+    assert page.table("Rows nearest to the boundary")[0][:3] == ["row", "answer", "distance"]
+    assert [spaced(node) for node in page.with_id("rows").all("h3")] == ["The boundary"]
+
+
+def test_missing_values_and_strange_labels_are_counted(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    done(run("fit", "t.csv", "--target", "label"))
+    rows = table().to_pylist()
+    lacking = sum(row["length"] is None for row in rows)
+    strange = [k for k, row in enumerate(rows) if row["length"] is not None][:3]
+    rows[strange[0]]["label"] = rows[strange[1]]["label"] = "perhaps"
+    rows[strange[2]]["label"] = None
+    (tmp_path / "u.csv").write_bytes(as_csv(pa.Table.from_pylist(rows)))
+    done(run("report", "t.sx", "u.csv"))
+    said = spaced(page_of("t.html").with_id("rows"))
+    assert f"120 rows of u.csv, of which {lacking} lack a value" in said
+    assert "1 have no label and 2 one that the model does not know" in said
+    assert f"{120 - lacking - 3} labelled rows" in said
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "libsvm"])
+def test_rows_without_column_names_have_a_report_too(kind, run, tmp_path):
+    source, *target = write_matrices(tmp_path, table())[kind]
+    done(run("fit", source, *target, "-o", "m.sx", "--report", "m.html"))
+    page = page_of("m.html")
+    nearest = page.table("Rows nearest to the boundary")
+    first = "x1" if kind == "libsvm" else "x0"
+    assert (f"{first} = " in nearest[1][-1]) if kind == "libsvm" else (first in nearest[0])
+    assert page.table("For 1")[1]
+
+
+def test_unscaled_numbers_get_their_spread_from_the_rows(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    done(run("fit", "t.csv", "--target", "label", "--scale", "none", "--features", "length,width", "--test", 0))
+    done(run("report", "t.sx", "-o", "without.html"))
+    done(run("report", "t.sx", "t.csv", "-o", "with.html"))
+    assert {row[4] for row in page_of("without.html").table("For yes")[1:3]} == {"\u2013"}
+    whole = [row for row in table().to_pylist() if row["length"] is not None]
+    spreads = {row[0]: as_number(row[4]) for row in page_of("with.html").table("For yes")[1:3]}
+    for name in ("length", "width"):
+        assert spreads[name] == pytest.approx(np.std([row[name] for row in whole]), rel=1e-3)
+
+
+def test_rows_from_standard_input_are_read_again_for_the_report(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(as_csv(table()))))
+    done(run("fit", "-", "--target", "label", "-o", "m.sx", "--report", "m.html"))
+    assert "120 rows of standard input" in spaced(page_of("m.html"))
+
+
+def test_rows_on_disk_and_updated_models_have_a_report(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table(2000, 2)))
+    done(run("fit", "t.csv", "--target", "label", "--cache", "kept", "--epochs", 4, "--report", "d.html"))
+    said = spaced(page_of("d.html"))
+    assert "learned from disk" in said
+    assert "Mistakes in each epoch" in said
+    assert "The model holds no certificate" in said
+    (tmp_path / "u.csv").write_bytes(as_csv(table(60, 8)))
+    done(run("update", "t.sx", "u.csv"))
+    done(run("report", "t.sx", "u.csv", "-o", "u.html"))
+    assert "Later it was taught" in spaced(page_of("u.html"))
+
+
+def test_fit_says_where_the_report_is(run):
+    assert "Report written to p.html" in done(run("fit", "penguins", "--target", "species", "--report", "p.html"))
+    told = json.loads(done(run("fit", "penguins", "--target", "species", "--report", "p.html", "--json")))
+    assert told["report"] == "p.html"
+
+
+def test_a_report_that_fails_leaves_the_model(run, monkeypatch):
+    def refuse(*given, **named):
+        raise ValueError("the disk is full")
+
+    monkeypatch.setattr(report_rows, "look", refuse)
+    err = failed(run("fit", "penguins", "--target", "species", "--report", "p.html"))
+    assert "the model is in penguins.sx, but there is no report: the disk is full" in err
+    assert load("penguins.sx").target == "species"
+    assert not Path("p.html").exists()
+
+
+def test_what_cannot_be_reported_is_refused_before_any_work(run, tmp_path):
+    done(run("fit", "penguins", "--target", "species"))
+    assert "its name must end in .html" in failed(run("report", "penguins.sx", "-o", "p.pdf"))
+    assert "its name must end in .html" in failed(run("fit", "penguins", "--target", "species", "--report", "p.txt"))
+    assert "there is no folder" in failed(run("report", "penguins.sx", "-o", "nowhere/p.html"))
+    assert "--unknown must be fail or zero" in failed(run("report", "penguins.sx", "penguins", "--unknown", "x"))
+    assert "neither a file nor a built-in" in failed(run("report", "penguins.sx", "pinguins"))
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    assert "t.csv has no columns 'bill_length_mm'" in failed(run("report", "penguins.sx", "t.csv"))
+    (tmp_path / "new.csv").write_text(datasets.as_csv("penguins").replace("Biscoe", "Anvers"))
+    assert "holds a text that the model was not trained on" in failed(run("report", "penguins.sx", "new.csv"))
+    done(run("report", "penguins.sx", "new.csv", "--unknown", "zero", "-o", "new.html"))
+    (tmp_path / "empty.csv").write_text(datasets.as_csv("penguins").splitlines()[0] + "\nAdelie,Dream,,,,,,\n")
+    failed(run("report", "penguins.sx", "empty.csv"))
+    assert sorted(path.name for path in tmp_path.glob("*.html")) == ["new.html"]
+
+
+def test_a_model_from_python_has_no_report(run):
+    from separatrix import Perceptron, save
+
+    save(Perceptron().fit(*datasets.load("and")), "and.sx")
+    assert "saved from Python" in failed(run("report", "and.sx"))
