@@ -9,6 +9,8 @@ import numpy as np
 from separatrix.rows import Floats, is_sparse
 
 _NAMED = 3  # features that a direction is described by
+_NARROW = 400  # numbers in a row, up to which all directions are found
+_NOTHING = 1e-12  # the part of all squares below which a spread is rounding
 
 
 class View(NamedTuple):
@@ -32,29 +34,44 @@ def view(X: Any, across: Floats, weights: Floats | None) -> View:
     weights : array of d, optional
         The plane's weights: what they measure is taken out of the rows before the second direction is found.
     """
-    n = X.shape[0]
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    products = X @ X.T
-    products = np.asarray(products.toarray() if is_sparse(products) else products, dtype=np.float64)
-    towards = np.asarray(X @ mean, dtype=np.float64).ravel()
-    inner = products - towards[:, None] - towards[None, :] + float(mean @ mean)
-    total = float(np.trace(inner))
-    taken = np.zeros(n)
     unit = np.zeros(len(mean))
     if weights is not None and np.any(weights):
         unit = weights / np.linalg.norm(weights)
-        taken = np.asarray(X @ unit, dtype=np.float64).ravel() - float(mean @ unit)
-        inner = inner - np.outer(taken, taken)
-    from scipy.linalg import eigh
-
-    values, vectors = eigh(inner, subset_by_index=[n - 1, n - 1])
-    length = float(np.sqrt(max(values[0], 0.0)))
-    along = vectors[:, 0] * length
-    direction = np.asarray(X.T @ along).ravel() - mean * along.sum() - unit * float(taken @ along)
-    if length > 0 and direction[int(np.abs(direction).argmax())] < 0:
-        along, direction = -along, -direction
+    taken = np.asarray(X @ unit, dtype=np.float64).ravel() - float(mean @ unit)
+    squares = X.multiply(X).sum() if is_sparse(X) else np.einsum("ij,ij->", X, X)
+    total = max(float(squares) - X.shape[0] * float(mean @ mean), 0.0)
+    left = total - float(taken @ taken)
+    direction = np.zeros(len(mean))
+    if left > _NOTHING * max(total, float(squares)):
+        direction = _principal(X, mean, unit, taken)
+    along = np.asarray(X @ direction, dtype=np.float64).ravel() - float(mean @ direction)
+    size = float(np.abs(direction).max(initial=0.0))
     largest = np.argsort(-np.abs(direction), kind="stable")[:_NAMED]
-    size = np.abs(direction).max(initial=0.0)
     features = [int(place) for place in largest if size > 0 and abs(direction[place]) > 0.3 * size]
-    shown = (float(taken @ taken) + length**2) / total if total > 0 else 1.0
+    shown = (float(taken @ taken) + float(along @ along)) / total if total > 0 else 1.0
     return View(across, along, min(shown, 1.0), features)
+
+
+def _principal(X: Any, mean: Floats, unit: Floats, taken: Floats) -> Floats:
+    """Return the direction at right angles to ``unit`` in which rows spread most, its largest part positive."""
+    n, d = X.shape
+    if d <= _NARROW:
+        rows = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64) - mean
+        rows -= np.outer(taken, unit)
+        direction = np.linalg.eigh(rows.T @ rows)[1][:, -1]
+    else:
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
+        def back(v: Floats) -> Floats:
+            return np.asarray(X.T @ v - mean * v.sum() - unit * float(taken @ v))
+
+        def product(v: Floats) -> Floats:
+            v = np.ravel(v)
+            there = back(v)
+            return np.asarray(X @ there - float(mean @ there) - taken * float(unit @ there))
+
+        start = np.random.default_rng(0).normal(size=n)
+        direction = back(eigsh(LinearOperator((n, n), product, dtype=np.float64), k=1, v0=start)[1][:, 0])
+        direction /= np.linalg.norm(direction)
+    return np.asarray(direction * np.sign(direction[int(np.abs(direction).argmax())]))
