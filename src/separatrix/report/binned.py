@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,16 +42,16 @@ class Binned:
         if self._exponent is None:
             wide = max(high - low, 1e-12 * max(abs(low), abs(high)), 1e-300)
             self._exponent = math.ceil(math.log2(wide)) - int(math.log2(_MOST)) + 2
-            self._first = math.floor(math.ldexp(low, -self._exponent))
+            self._first = int(_places(low, self._exponent))
         while True:
-            begin = min(self._first, math.floor(math.ldexp(low, -self._exponent)))
-            end = max(self._first + self.counts.shape[1], math.floor(math.ldexp(high, -self._exponent)) + 1)
+            begin = min(self._first, int(_places(low, self._exponent)))
+            end = max(self._first + self.counts.shape[1], int(_places(high, self._exponent)) + 1)
             if end - begin <= _MOST:
                 break
             self._join()
         wider = np.zeros((len(self.counts), end - begin), dtype=np.int64)
         wider[:, self._first - begin : self._first - begin + self.counts.shape[1]] = self.counts
-        places = np.floor(np.ldexp(values, -self._exponent)).astype(np.int64) - begin
+        places = _places(values, self._exponent) - begin
         size = wider.shape[1]
         wider += np.bincount(codes * size + places, minlength=wider.size).reshape(wider.shape)
         self.counts, self._first = wider, begin
@@ -83,3 +83,9 @@ class Binned:
         outside = int(total[:low].sum() + total[high:].sum())
         width = math.ldexp(float(joined), self._exponent)
         return Bins(np.arange(begin, end + 1, dtype=np.float64) * width, counts, outside)
+
+
+def _places(values: Any, exponent: int) -> NDArray[np.int64]:
+    """Return the bins of numbers; one just below 0, lost when it is divided, is still below 0."""
+    places = np.floor(np.ldexp(values, -exponent)).astype(np.int64)
+    return np.asarray(np.where(np.less(values, 0), np.minimum(places, -1), places))

@@ -53,6 +53,8 @@ def _intro(subject: Subject, seen: Seen) -> list[Content]:
                 "Each class has a plane of its own, and a row gets the class whose score is highest, so that a row may "
                 "lie on the wrong side of a plane and still be answered rightly."
             )
+    elif weights_of(subject.model) is not None:
+        parts.append("The weights of the model leave no boundary between some classes, so scores stand for distances.")
     else:
         parts.append("This model has no flat boundary, so scores take the place of distances.")
     return parts

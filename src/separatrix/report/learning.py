@@ -119,9 +119,9 @@ def _mistakes(epochs: Floats, made: Floats) -> list[Element]:
     chart.line(*_thinned(epochs, made), "c0", dots=len(made) <= 40)
     first, last = int(made[0]), int(made[-1])
     says = (
-        f"{counted(first, 'mistake')} in the first epoch shown, {last:,} in the last."
+        f"{counted(first, 'mistake')} in epoch {epochs[0]:.0f}, {last:,} in epoch {epochs[-1]:.0f}."
         if len(made) > 1
-        else f"{counted(first, 'mistake')} in the only epoch."
+        else f"{counted(first, 'mistake')} in epoch {epochs[0]:.0f}."
     )
     return [figure("Mistakes in each epoch", chart.svg(f"Mistakes in each epoch: {says}"), says)]
 

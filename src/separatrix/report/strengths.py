@@ -30,6 +30,8 @@ def strengths(subject: Subject) -> Element:
     tables = [_table(subject, found, k, spreads) for k in range(min(len(found.titles), _QUESTIONS))]
     opened, folded = tables[:_OPEN], tables[_OPEN:]
     more: Content = [details(f"For {isolated(found.titles[_OPEN + place])}", each) for place, each in enumerate(folded)]
+    if len(folded) > _OPEN:
+        more = [details(f"{len(folded)} more classes", more, class_="many")]
     if len(found.titles) > _QUESTIONS:
         more = [more, paragraph(f"{len(found.titles) - _QUESTIONS:,} more classes are not shown.", class_="note")]
     return section("weights", title, paragraph(_intro(subject, found)), element("div", opened, class_="tables"), more)
