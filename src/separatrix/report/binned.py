@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from separatrix.rows import Floats
 
 _MOST = 1 << 13  # bins
+_FAR = 50  # powers of two from a bin's width to the largest number
 
 
 class Bins(NamedTuple):
@@ -43,6 +44,9 @@ class Binned:
             wide = max(high - low, 1e-12 * max(abs(low), abs(high)), 1e-300)
             self._exponent = math.ceil(math.log2(wide)) - int(math.log2(_MOST)) + 2
             self._first = int(_places(low, self._exponent))
+        largest = max(abs(low), abs(high))
+        while largest and self._exponent < math.frexp(largest)[1] - _FAR:  # places must stay whole numbers of 64 bits
+            self._join()
         while True:
             begin = min(self._first, int(_places(low, self._exponent)))
             end = max(self._first + self.counts.shape[1], int(_places(high, self._exponent)) + 1)
