@@ -386,6 +386,28 @@ def test_every_kind_of_model_has_a_report_with_all_sections(kind, classes, run, 
     assert len(page.table("Rows nearest to the boundary")) == 11
 
 
+def test_many_classes_are_told_apart_or_drawn_as_others(run, tmp_path):
+    rng = np.random.default_rng(2)
+    lines = [
+        f"{rng.normal(c % 4, 0.3):.3f},{rng.normal(c // 4, 0.3):.3f},class {c}" for c in range(24) for _ in range(20)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,kind", *lines]))
+    done(run("fit", "t.csv", "--target", "kind", "--report", "t.html"))
+    page = page_of("t.html")
+    legends = page.with_id("rows").all("ul")
+    assert len(legends) == 4
+    for legend in legends:
+        signs = [
+            (node.all("path")[0].attributes["class"], node.all("path")[0].attributes["d"]) for node in legend.all("li")
+        ]
+        assert len(set(signs)) == len(signs) == 10
+        assert [spaced(node) for node in legend.all("li")][-2:] == ["other classes", "wrong answer"]
+    wrong = page.table("Held-out rows of t.csv")
+    assert wrong[0] == ["class", "answer", "rows", "of its rows"]
+    counts = np.array(load("t.sx").facts["held_out"]["confusion"])
+    assert int(wrong[1][2]) == (counts - np.diag(np.diag(counts))).max()
+
+
 def test_without_a_source_the_sections_that_need_rows_say_how_to_see_them(run):
     done(run("fit", "penguins", "--target", "species"))
     assert "Report written to penguins.html" in done(run("report", "penguins.sx"))

@@ -15,7 +15,6 @@ from separatrix.rows import Floats
 from separatrix.tabular.weights import weights_of
 
 _BINS = 40
-_DRAWN = 8  # classes
 _QUESTIONS = 4  # planes
 _TAIL = 0.01  # the part of the rows that may lie outside of a picture on each side
 _NAME = 26.0  # room for the name of a class
@@ -66,18 +65,17 @@ def _histogram(subject: Subject, seen: Seen) -> list[Element]:
     labels = subject.labels
     closeness = Closeness.of(subject.model)
     edges, counts, outside = seen.margins.shown(_BINS)
-    order = np.argsort(-counts.sum(axis=1), kind="stable")
-    drawn = np.sort(order[: _DRAWN if len(labels) > _DRAWN else len(labels)])
+    drawn = subject.drawn
     room = 84.0 if len(drawn) <= 2 else 54.0 if len(drawn) <= 4 else 38.0
     height = 56.0 + len(drawn) * (room + _NAME)
     low, high = float(min(edges[0], 0.0)), float(max(edges[-1], 0.0))
     chart = Chart(Axis(low, high, f"{closeness.what}, on the row's own side"), None, height)
     if low < 0:
         chart.band(low, 0.0, "grey")
-    for place, code in enumerate(drawn.tolist()):
+    for place, code in enumerate(drawn):
         base = chart.top + (place + 1) * (room + _NAME) - 2.0
         most = int(counts[code].max())
-        bar = bars(chart, edges, counts[code] / max(most, 1), base, room, colour_of(code))
+        bar = bars(chart, edges, counts[code] / max(most, 1), base, room, colour_of(place))
         chart.add(element("path", class_="base", d=f"M{chart.left:.1f},{base:.1f}H{chart.right:.1f}"))
         if bar is not None:
             chart.add(bar)
@@ -151,23 +149,23 @@ def _picture(
     across, along = np.clip(found.across, x.low, x.high), np.clip(found.along, y.low, y.high)
     chart = Chart(x, y)
     yes = labels.index(positive)
-    chart.band(0.0, x.high, colour_of(yes))
+    chart.band(0.0, x.high, colour_of(subject.drawn.index(yes)) if yes in subject.drawn else "grey")
     chart.upright(0.0)
     known = bool((sample.labels >= 0).any())
     shown = sample.labels if known else sample.answers
-    order = np.argsort(-np.bincount(shown[shown >= 0], minlength=len(labels)), kind="stable")
-    drawn = set(order[:_DRAWN].tolist())
+    drawn = subject.drawn
     entries = []
     for code in range(len(labels)):
         own = shown == code
         if not own.any():
             continue
-        colour = colour_of(code) if code in drawn else "grey"
+        place = drawn.index(code) if code in drawn else 0
+        colour = colour_of(place) if code in drawn else "grey"
         wrong = own & (sample.answers != code)
         for part, marked in ((own & ~wrong, False), (wrong, True)):
-            chart.points(across[part], along[part], colour, code, marked=marked)
+            chart.points(across[part], along[part], colour, place, marked=marked)
         if code in drawn:
-            entries.append((str(code % 4), colour, labels[code]))
+            entries.append((str(place), colour, labels[code]))
     if len(drawn) < len(labels):
         entries.append(("0", "grey", "other classes"))
     if known and (sample.answers != sample.labels)[sample.labels >= 0].any():

@@ -93,7 +93,7 @@ class Seen:
     sample : Sample or None
         Rows for pictures; None where there is none.
     spreads : array or None
-        The standard deviation of each number column, where the model does not scale them.
+        The standard deviation of each number that the model sees, where it does not scale them or some are words.
     """
 
     source: str
@@ -189,6 +189,7 @@ class _Pass:
         self._model, self._seen = model, seen
         self._closeness = Closeness.of(model)
         self._most = max(200, min(_SAMPLE, _SAMPLE_NUMBERS // model.preparation.width))
+        self._measured = model.preparation.scale == "none" or bool(model.preparation.role("text"))
         self.moments = _Moments()
 
     def add(self, raw: Raw, labels: NDArray[np.intp] | None) -> None:
@@ -208,8 +209,8 @@ class _Pass:
             seen.labelled = False
             labels = np.full(len(raw), MISSING, dtype=np.intp)
         X = model.preparation.matrix(raw)
-        if model.preparation.scale == "none":
-            self.moments.add(X[:, : len(model.preparation.shift)])
+        if self._measured:
+            self.moments.add(X)
         scores = np.asarray(model.estimator.decision_function(X), dtype=np.float64)
         answers = np.searchsorted(model.classes_, model.estimator.predict(X))
         near = self._closeness.near(scores, answers)

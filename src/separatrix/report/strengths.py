@@ -62,8 +62,10 @@ def _spreads(subject: Subject, found: Weights) -> Floats:
         out[:numbers] = preparation.factor
     elif preparation.scale == "minmax":
         out[:numbers] = 1.0 / preparation.factor
-    elif subject.seen is not None and subject.seen.spreads is not None:
-        out[:numbers] = subject.seen.spreads
+    measured = None if subject.seen is None else subject.seen.spreads
+    if measured is not None:
+        known = 0 if preparation.scale == "none" else numbers
+        out[known:] = measured[known:]
     place = numbers
     for feature in preparation.features:
         if feature.role == "category":

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from separatrix.report.drawing import COLOURS
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.rows import Seen
 from separatrix.tabular.model import TableModel
 
 MANY = 20  # classes; with more, tables by class are cut short
+_LONG_TEXT = 28  # letters in a cell that needs some width
 _LONG_WORD = 22  # letters without a space, after which a word may be broken
 
 
@@ -32,6 +34,15 @@ class Subject:
     def labels(self) -> list[str]:
         """The classes, as text."""
         return [str(label) for label in self.model.classes_.tolist()]
+
+    @property
+    def drawn(self) -> list[int]:
+        """The classes that are drawn each in its own colour: all of a few, else the largest."""
+        counts = [int(each["rows"]) for each in self.facts.get("classes", [])]
+        codes = range(len(self.labels))
+        if len(codes) <= COLOURS or len(counts) != len(codes):
+            return list(codes[:COLOURS])
+        return sorted(sorted(codes, key=lambda code: -counts[code])[:COLOURS])
 
     @property
     def kind(self) -> str:
@@ -118,7 +129,7 @@ def boxed(caption: str, *content: Content, class_: str | None = None) -> Element
 def _cell(tag: str, content: Content, is_number: bool, is_text: bool, scope: str | None = None) -> Element:
     made = element(tag, content, scope=scope, dir="auto" if is_text else None)
     kinds = ["number"] if is_number else []
-    if any(len(word) > _LONG_WORD for word in made.text().split()):
+    if len(made.text()) > _LONG_TEXT or any(len(word) > _LONG_WORD for word in made.text().split()):
         kinds.append("long")
     return element(tag, content, class_=" ".join(kinds) or None, **made.attributes)
 
