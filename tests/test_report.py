@@ -112,6 +112,15 @@ def test_the_confusion_matrices_count_what_scikit_learn_counts(penguins):
     assert all_rows[0][1:-1] == ["Adelie", "Chinstrap", "Gentoo"]
 
 
+def test_right_answers_are_shaded_otherwise_than_wrong_ones(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table(400, 3)))
+    done(run("fit", "t.csv", "--target", "label", "--test", 0, "--report", "t.html"))
+    cells = [node for node in page_of("t.html").with_id("answers").all("td") if node.attributes.get("class") != "share"]
+    assert [node.attributes["class"] for node in cells] == ["right", "wrong", "wrong", "right"]
+    depth = [float((node.attributes["style"] or "").split(": ")[1]) for node in cells]
+    assert np.argsort(depth).tolist() == np.argsort([int(node.text()) for node in cells]).tolist()
+
+
 def test_the_nearest_rows_are_those_that_a_search_of_all_rows_finds(penguins):
     """A row's distance is the least over the boundaries with the other classes, found here one by one."""
     model, seen, page = penguins
@@ -480,7 +489,8 @@ def test_rows_without_column_names_have_a_report_too(kind, run, tmp_path):
     assert page.table("For 1")[1]
 
 
-def test_unscaled_numbers_get_their_spread_from_the_rows(run, tmp_path):
+def test_unscaled_numbers_get_their_spread_from_the_rows(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(report_rows, "table_rows", in_pieces(report_rows.table_rows, 37))
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     done(run("fit", "t.csv", "--target", "label", "--scale", "none", "--features", "length,width", "--test", 0))
     done(run("report", "t.sx", "-o", "without.html"))

@@ -69,7 +69,7 @@ def _principal(X: Any, mean: Floats, unit: Floats, taken: Floats) -> Floats:
         def product(v: Floats) -> Floats:
             v = np.ravel(v)
             there = back(v)
-            return np.asarray(X @ there - float(mean @ there) - taken * float(unit @ there))
+            return np.asarray(X @ there - float(mean @ there))  # at right angles to unit already
 
         start = np.random.default_rng(0).normal(size=n)
         direction = back(eigsh(LinearOperator((n, n), product, dtype=np.float64), k=1, v0=start)[1][:, 0])
