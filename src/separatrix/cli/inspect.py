@@ -86,12 +86,10 @@ class _Shown:
 
 def _described(preparation: Any) -> list[str]:
     """Return what is done to each row, in sentences."""
+    from separatrix.tabular.preparation import LACKING, SCALING
+
     lines = []
-    scaling = {
-        "standard": "scaled to mean 0 and spread 1",
-        "minmax": "scaled to lie between 0 and 1",
-        "none": "taken as they are",
-    }[preparation.scale]
+    scaling = SCALING[preparation.scale]
     if preparation.anonymous:
         return [f"Numbers: {preparation.width:,} without names, {scaling}."]
     numbers = [feature.name for feature in preparation.role("number")]
@@ -103,13 +101,7 @@ def _described(preparation: Any) -> list[str]:
     for feature in preparation.role("text"):
         how = "hashed" if feature.words is None else f"{len(feature.words):,} of them, weighed by rarity"
         lines.append(f"Words and pairs of words of {feature.name}: {how}.")
-    lines.append(
-        {
-            "drop": "Rows that lack a value: not learned from, and not answered.",
-            "mean": "A missing number becomes the mean, a missing category none.",
-            "fail": "A missing value is an error when learning; such rows are not answered.",
-        }[preparation.missing]
-    )
+    lines.append(LACKING[preparation.missing])
     return lines
 
 

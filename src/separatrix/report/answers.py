@@ -104,7 +104,11 @@ def rows_to_look_at(subject: Subject) -> Element:
     what = "distance" if Closeness.of(subject.model).lengths is not None else "score"
     parts: list[Content] = [
         element("h3", "Nearest to the boundary"),
-        paragraph("Where the model is least sure: a small change of the row would change the answer."),
+        paragraph(
+            "Where the model is least sure: a small change of the row would change the answer. Rows are counted from "
+            "1.",
+            _left_out(subject),
+        ),
         _rows(subject, seen, seen.nearest, "Rows nearest to the boundary", what),
         element("h3", "Worst mistakes"),
     ]
@@ -166,6 +170,16 @@ def _columns(subject: Subject) -> list[tuple[int, str]]:
     strength = np.maximum.reduceat(np.abs(found.scaled).max(axis=0), np.concatenate([[0], np.cumsum(widths)[:-1]]))
     best = np.sort(np.argsort(-strength, kind="stable")[:_COLUMNS])
     return [(place, names[place]) for place in best.tolist()]
+
+
+def _left_out(subject: Subject) -> str | None:
+    """Return what is said where not all columns are shown."""
+    preparation = subject.model.preparation
+    every = preparation.width if preparation.anonymous else len(preparation.features)
+    if every <= _COLUMNS or (preparation.anonymous and preparation.sparse):
+        return None
+    which = "first" if weights_of(subject.model) is None else "strongest"
+    return f" The {_COLUMNS} {which} of {every:,} columns are shown."
 
 
 def _cell(model: Any, row: Row, place: int) -> str:

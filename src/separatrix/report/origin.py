@@ -8,7 +8,7 @@ from typing import Any
 from separatrix import __version__
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.subject import Subject, counted, details, isolated, listed, number, paragraph, section, table
-from separatrix.tabular.preparation import Preparation
+from separatrix.tabular.preparation import LACKING, SCALING, Preparation
 
 _COLUMNS = 60  # that are listed one by one
 _LEVELS = 12
@@ -17,16 +17,6 @@ _NAMES = {
     "epochs": "most epochs",
     "time_limit": "most seconds of learning",
     "certify": "seconds to look for a proof",
-}
-SCALING = {
-    "standard": "scaled to mean 0 and spread 1",
-    "minmax": "scaled to lie between 0 and 1",
-    "none": "taken as they are",
-}
-MISSING = {
-    "drop": "Rows that lack a value are not learned from, and not answered.",
-    "mean": "A missing number becomes the mean of its column, a missing category none.",
-    "fail": "A missing value is an error when learning; such rows are not answered.",
 }
 
 
@@ -104,7 +94,7 @@ def _preparation(preparation: Preparation) -> list[Content]:
             rows.append([feature.name, "words and pairs of words", how])
     whole = table("Columns and what becomes of them", ["column", "becomes", "how"], rows, texts=(0, 2))
     left = len(preparation.features) - _COLUMNS
-    out: list[Content] = [paragraph(MISSING[preparation.missing])]
+    out: list[Content] = [paragraph(LACKING[preparation.missing])]
     out.append(details(f"{counted(len(rows), 'column')}", whole) if len(rows) > 12 else whole)
     if left > 0:
         out.append(paragraph(f"{left:,} more columns are not listed.", class_="note"))

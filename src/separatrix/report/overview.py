@@ -119,7 +119,7 @@ def _figures(subject: Subject) -> Element:
     if held is not None:
         low, high = held["interval"]
         cards.append(
-            ("right on held-out rows", f"{held['accuracy']:.1%}", f"95% between {low:.1%} and {high:.1%}", None)
+            ("right on held-out rows", f"{held['accuracy']:.1%}", f"95% confidence: {low:.1%} to {high:.1%}", None)
         )
         cards.append(("commonest class alone", f"{held['baseline']:.1%}", "what any model should beat", None))
     if seen is not None and seen.confusion.n and seen.trained_on is not True:
@@ -127,11 +127,23 @@ def _figures(subject: Subject) -> Element:
         cards.append((f"right on rows of {seen.source}", share, f"of {seen.confusion.n:,} with a label", None))
     word, colour = short_verdict(subject.certificate)
     cards.append(("classes separable by planes?", word, "for the rows learned from", colour))
-    done = bool(facts.get("converged")) and not facts.get("interrupted")
+    state, colour = _state(subject)
     accuracy = facts.get("training_accuracy")
     right = "" if accuracy is None else f"right on {accuracy:.1%} of the rows learned from"
-    cards.append(("learning", "finished" if done else "cut short", right, "good" if done else "bad"))
+    cards.append(("learning", state, right, colour))
     return element("dl", [_card(*card) for card in cards], class_="figures")
+
+
+def _state(subject: Subject) -> tuple[str, str | None]:
+    """Return how learning ended in a word or two, and how it is coloured."""
+    facts = subject.facts
+    if facts.get("updates"):
+        return "updated", None
+    if facts.get("interrupted"):
+        return "interrupted", "bad"
+    if getattr(subject.model.estimator.status_, "diverged", False):
+        return "diverged", "bad"
+    return ("finished", "good") if facts.get("converged") else ("reached its limit", None)
 
 
 def _card(what: str, figure: str, says: str, colour: str | None) -> Element:

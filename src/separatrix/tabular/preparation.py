@@ -17,6 +17,17 @@ from separatrix.tabular.raw import Raw
 
 ROLES = ("number", "category", "text")
 ANONYMOUS = ("", "libsvm", "npy")  # what rows without column names were read from
+# In words: what is done to numbers, and about what is missing.
+SCALING = {
+    "standard": "scaled to mean 0 and spread 1",
+    "minmax": "scaled to lie between 0 and 1",
+    "none": "taken as they are",
+}
+LACKING = {
+    "drop": "Rows that lack a value are not learned from, and not answered.",
+    "mean": "A missing number becomes the mean of its column, a missing category none.",
+    "fail": "A missing value is an error when learning; such rows are not answered.",
+}
 HASHED = 1 << 20  # places for hashed words
 MOST_WORDS = 200_000  # by name: the commonest
 PAIRS = (1, 2)  # words and pairs of words
