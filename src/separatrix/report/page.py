@@ -6,6 +6,7 @@ import os
 from importlib import resources
 from typing import Any
 
+from separatrix import __version__
 from separatrix.files import write_text
 from separatrix.report.answers import confusion, rows_to_look_at
 from separatrix.report.distances import distances
@@ -69,7 +70,7 @@ def _page(subject: Subject) -> str:
         overview(subject),
         _contents(sections),
         element("main", sections),
-        element("footer", element("p", f"Made by separatrix {subject.facts['separatrix']}. This page loads nothing.")),
+        element("footer", element("p", f"Made by separatrix {__version__}. This page loads nothing.")),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 

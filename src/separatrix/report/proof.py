@@ -135,10 +135,10 @@ def _meaning(found: Certificate | Certificates) -> list[Content]:
         element("h3", "What it does not prove"),
         element("ul", [element("li", text) for text in limits], class_="plain"),
         paragraph(
-            "The proof does not trust whoever found it: when the model was fitted, each claim was computed again from "
-            "the rows, in arithmetic that accounts for rounding. Rows that it names are those learned from, counted from "
-            "0. This page repeats the claims; ", element("code", "separatrix certify MODEL SOURCE"), " proves them anew.",
-            class_="note",
+            "The proof does not trust whoever found it: when the model was fitted, each claim was computed again "
+            "from the rows, in arithmetic that accounts for rounding. Rows that it names are those learned from, "
+            "counted from 0. This page repeats the claims; ",
+            element("code", "separatrix certify MODEL SOURCE"), " proves them anew.", class_="note",
         ),
     ]  # fmt: skip
 
