@@ -445,7 +445,7 @@ def test_rows_of_another_source_are_not_taken_for_those_learned_from(run, tmp_pa
     assert "to which the model was fitted" in own
     assert "Other rows:" not in own
     assert "Other rows:" in other
-    assert "which is another source or has changed since" in other
+    assert "They are not what the model was fitted to (t.csv)" in other
     assert page_of("other.html").table("Labelled rows of other.csv")
 
 

@@ -165,8 +165,8 @@ def fit(
         typer.echo(to_text.dumps({**fitted_as_dict(found, path), **written}))
     else:
         show_fitted(found, path)
-        if page is not None and problem is None and not found.interrupted:
-            typer.echo(f"Report written to {page}.")
+        if page is not None and problem is None:
+            typer.echo("No report was written." if found.interrupted else f"Report written to {page}.")
     if found.interrupted:
         raise typer.Exit(130)
     if problem is not None:
