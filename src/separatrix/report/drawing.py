@@ -13,7 +13,7 @@ from separatrix.rows import Floats
 COLOURS = 8  # c0 to c7 of the style sheet
 WIDTH = 400.0
 _LETTER = 7.6  # about the width of a digit
-_SIZE = 3.1  # of a marker
+_SIZE, _LARGE = 3.1, 4.6  # of a marker, in a chart and in its legend
 # Markers about (0, 0), so that classes differ in shape too.
 _SHAPES = (
     "m-{s},0a{s},{s} 0 1 0 {d},0a{s},{s} 0 1 0 -{d},0z",
@@ -79,11 +79,7 @@ class Chart:
         across, up = self.across(x[finite]), self.up(y[finite])
         if not len(across):
             return
-        size = _SIZE
-        sign = _SHAPES[shape % len(_SHAPES)].format(
-            s=_short(size), d=_short(2 * size), t=_short(0.88 * size), u=_short(1.76 * size), h=_short(1.25 * size),
-            v=_short(2.1 * size), w=_short(2.5 * size),
-        )  # fmt: skip
+        sign = _marker(shape, _SIZE)
         path = "".join(f"M{a:.1f},{b:.1f}{sign}" for a, b in zip(across.tolist(), up.tolist(), strict=True))
         self._drawn.append(element("path", class_=f"points {colour}" + (" marked" if marked else ""), d=path))
 
@@ -148,13 +144,16 @@ def _sign(kind: str, colour: str) -> Element:
     if kind in ("line", "dashed"):
         drawn = element("path", class_=f"line {colour}" + (" dashed" if kind == "dashed" else ""), d="M0,7H22")
     else:
-        size = 4.6
-        sign = _SHAPES[int(kind[0]) % len(_SHAPES)].format(
-            s=_short(size), d=_short(2 * size), t=_short(0.88 * size), u=_short(1.76 * size), h=_short(1.25 * size),
-            v=_short(2.1 * size), w=_short(2.5 * size),
-        )  # fmt: skip
+        sign = _marker(int(kind[0]), _LARGE)
         drawn = element("path", class_=f"points {colour}" + (" marked" if kind.endswith("!") else ""), d=f"M11,7{sign}")
     return element("svg", drawn, viewBox="0 0 22 14", class_="sign", aria_hidden="true")
+
+
+def _marker(shape: int, size: float) -> str:
+    """Return the path of a marker about the point where the pen is."""
+    parts = {"s": 1.0, "d": 2.0, "t": 0.88, "u": 1.76, "h": 1.25, "v": 2.1, "w": 2.5}
+    sizes = {name: f"{part * size:.2f}".rstrip("0").rstrip(".") for name, part in parts.items()}
+    return _SHAPES[shape % len(_SHAPES)].format(**sizes)
 
 
 def _text(text: str, x: float, y: float, anchor: str, kind: str = "tick") -> Element:
@@ -165,7 +164,3 @@ def _rect(x0: float, y0: float, x1: float, y1: float, kind: str) -> Element:
     return element(
         "rect", class_=kind, x=f"{x0:.1f}", y=f"{y0:.1f}", width=f"{max(x1 - x0, 0):.1f}", height=f"{y1 - y0:.1f}"
     )
-
-
-def _short(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -108,8 +108,8 @@ def _about_rows(subject: Subject) -> Element | None:
         )  # fmt: skip
     return paragraph(
         element("strong", "Other rows: "), "where this page shows rows, they are those of ", _bdi(seen.source),
-        ". They are not what the model was fitted to (", _bdi(subject.facts["source"]), "): another source or query, or a "
-        "file that has changed since. The certificate and the held-out rows are about what it was fitted to.",
+        ". They are not what the model was fitted to (", _bdi(subject.facts["source"]), "): another source or query, "
+        "or a file that has changed since. The certificate and the held-out rows are about what it was fitted to.",
         class_="note",
     )  # fmt: skip
 
