@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import refuse_same
+from separatrix.cli.options import check_writable, refuse_same
 
 
 class Form(str, enum.Enum):
@@ -71,8 +71,8 @@ def export(
     for option, value, its in (("--table", table, "sql"), ("--name", name, "c")):
         if value is not None and form != its:
             raise ValueError(f"{option} is for --to {its}; this is {form}")
-    if output is not None and output.is_dir():
-        raise ValueError(f"{output} is a folder; -o needs the name of a file")
+    if output is not None:
+        check_writable(output)
     refuse_same(output, model)
     found = run_export(
         load(model),

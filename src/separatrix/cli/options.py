@@ -138,17 +138,6 @@ def refuse_same(output: Path | None, *inputs: str | Path | None) -> None:
             raise ValueError(f"-o {output} would write over {given}, which is read; name another file")
 
 
-def check_writable(path: Path) -> None:
-    """Refuse a path that cannot be written to before the work is done."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; -o needs the name of a file")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise ValueError(f"cannot write {path}: there is no folder {folder}")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"cannot write {path}: no permission")
-
-
 def is_example(where: str | None) -> bool:
     """Return whether this names one of the lectures' examples, and no file."""
     from separatrix import datasets
