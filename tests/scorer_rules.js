@@ -33,7 +33,7 @@ assert.deepStrictEqual(table.scores({ ...row, [flag]: true }), table.scores({ ..
 assert.deepStrictEqual(table.scores({ ...row, [flag]: 1 }), table.scores({ ...row, [flag]: "True" }));
 assert.deepStrictEqual(table.scores({ ...row, [x1]: 170n }), table.scores({ ...row, [x1]: 170 }));
 assert.throws(() => table.predict({ ...row, [x1]: "3.5" }), /TypeError: column .* takes a number; found the string "3.5"/);
-assert.throws(() => table.predict({ ...row, [x1]: true }), /takes a number; found the boolean true/);
+assert.deepStrictEqual(table.scores({ ...row, [x1]: true }), table.scores({ ...row, [x1]: 1 }));
 assert.throws(() => table.predict({ ...row, [x1]: null, [x2]: {} }), /takes a number; found the object/);
 assert.throws(() => table.predict({ ...row, [colour]: ["a"] }), /takes a text; found the array/);
 for (const bad of [null, undefined, 3, "text", [1, 2, 3, 4], new Float64Array(4)]) {
@@ -92,3 +92,4 @@ page.text = given.table;
 page.rowText = JSON.stringify(row);
 const answer = vm.runInContext("separatrix.load(text).predict(JSON.parse(rowText))", page);
 assert.strictEqual(answer, table.predict(row));
+assert.throws(() => separatrix.load({ format: separatrix.FORMAT, version: separatrix.VERSION }), /the scorer is damaged/);

@@ -104,7 +104,7 @@ def test_a_model_that_was_not_fitted_is_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "say what to export to: to must be one of onnx, sql, c, json"),
+        ({}, "say what to export to, one of onnx, sql, c, json"),
         ({"to": "pmml"}, "to must be one of onnx, sql, c, json; found 'pmml'"),
         ({"to": "sql", "unknown": "fail"}, "unknown must be one of null, zero; found 'fail'"),
         ({"path": "model.txt"}, r"model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; say what"),
@@ -149,6 +149,43 @@ def test_a_file_appears_with_what_it_needs(penguins, tmp_path):
     assert (tmp_path / "penguins.onnx").stat().st_size > 100
 
 
+def test_a_script_of_the_users_own_is_left_alone(penguins, tmp_path):
+    script = tmp_path / "separatrix.js"
+    script.write_text("mine", encoding="utf-8")
+    status, _, messages = penguins("export", "penguins.sx", "-o", "model.json")
+    assert status == 2
+    assert "separatrix.js is there already and is not the script that reads the model" in messages
+    assert (script.read_text(encoding="utf-8"), (tmp_path / "model.json").exists()) == ("mine", False)
+    script.unlink()
+    assert penguins("export", "penguins.sx", "-o", "model.json")[0] == 0
+    assert penguins("export", "penguins.sx", "-o", "again.json")[0] == 0  # over a script of ours
+    (tmp_path / "penguins.sx").rename(tmp_path / "separatrix.js")
+    status, _, messages = penguins("export", "separatrix.js", "-o", "other.json")
+    assert status == 2
+    assert "would write over separatrix.js" in messages
+
+
+def test_a_pipe_gets_the_model_and_no_script(penguins):
+    import os
+    import subprocess
+    import sys
+
+    command = "from separatrix.cli import main; main()"
+    arguments = ["export", "penguins.sx", "--to", "json", "-o", "/dev/stdout"]
+    if not os.path.exists("/dev/stdout"):
+        pytest.skip("there is no /dev/stdout")
+    done = subprocess.run([sys.executable, "-c", command, *arguments], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "/dev/stdout written\n")
+    assert json.loads(done.stdout)["format"] == "separatrix-scorer"
+    assert not os.path.exists("/dev/separatrix.js")
+
+
+@pytest.mark.parametrize(("stem", "name"), [("my-model 2", "my_model_2"), ("int", "model"), ("2nd", "model")])
+def test_names_in_c_begin_like_the_file_where_they_can(penguins, tmp_path, stem, name):
+    (tmp_path / "penguins.sx").rename(tmp_path / f"{stem}.sx")
+    assert f"static inline int {name}_predict(" in penguins("export", f"{stem}.sx", "--to", "c")[1]
+
+
 def test_what_predict_answers_duckdb_answers(penguins, tmp_path):
     import csv
 
@@ -168,7 +205,9 @@ def test_what_predict_answers_duckdb_answers(penguins, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["penguins.sx"], "say what to export to: to must be one of onnx, sql, c, json"),
+        (["penguins.sx"], "say what to export to with --to, one of onnx, sql, c, json"),
+        (["penguins.sx", "-o", "model.txt"], "model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; say what"),
+        (["penguins.sx", "--to", "json", "-o", "separatrix.js"], "separatrix.js is the script that reads it"),
         (["penguins.sx", "--to", "json", "--table", "x"], "--table is for --to sql; this is json"),
         (["penguins.sx", "--to", "sql", "--name", "x"], "--name is for --to c; this is sql"),
         (["penguins.sx", "--to", "sql", "--table", ""], "table must be a name such as customers or sales.customers"),

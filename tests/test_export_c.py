@@ -30,6 +30,7 @@ BUILDS = {
     "cc -O0": ("cc", ["-std=c99", "-O0"]),
     "cc -O2": ("cc", ["-std=c99", "-O2"]),
     "gcc, GNU C": ("gcc", ["-std=gnu17", "-O1"]),
+    "gcc -O1": ("gcc", ["-std=c99", "-O1"]),
     "clang -O2": ("clang", ["-std=c99", "-O2"]),
     "clang -O0": ("clang", ["-std=c99", "-O0"]),
     "g++": ("g++", ["-x", "c++", "-std=c++17"]),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sqlite3
+import time
 
 import duckdb
 import numpy as np
@@ -140,6 +142,64 @@ def test_names_that_the_columns_have_are_not_taken_twice():
     answers = in_duckdb(pa.Table.from_pandas(frame), sql)
     assert answers.column_names == ["Score", "prediction", "score_", "prediction_"]
     assert answers.column("prediction_").to_pylist() == [0, 0, 1, 1]
+
+
+def test_columns_that_the_model_does_not_use_keep_their_names_too():
+    rows = 40
+    x = [k / rows for k in range(rows)]
+    label = ["low" if value < 0.5 else "high" for value in x]
+    table = pa.table({"x": x, "score": label, "prediction": x, "Score_": x})
+    found = of_table(table, table.select(["x"]), "score", "svm", exclude=("prediction", "Score_"))
+    sql = as_sql(scorer_of(found.model), "my data")
+    for run in (in_duckdb, in_sqlite):
+        answers = run(table, sql)
+        assert answers.column_names == [*table.column_names, "score__", "prediction_"]
+        assert answers.column("prediction_").to_pylist() == found.labels
+
+
+def test_long_labels_are_told_apart_where_names_are_cut(postgres):
+    labels = ["x" * 70 + str(k) for k in range(4)] + ["é" * 40 + "1", "é" * 40 + "2"]
+    X = np.eye(6) * 5
+    model = sx.LinearSVM().fit(X, labels)
+    table = pa.table({f"x{k}": X[:, k] for k in range(6)})
+    sql = sx.export(model, to="sql", table="my data")
+    for answers in (in_duckdb(table, sql), in_sqlite(table, sql), in_postgres(postgres, table, sql)):
+        assert answers.column("prediction").to_pylist() == model.predict(X).tolist() == labels
+
+
+def test_many_classes_and_columns_are_read_in_good_time(postgres):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 150)), np.arange(300) % 30
+    model = sx.Perceptron(max_iter=3, stop=sx.stops.MaxEpochs(3), random_state=0).fit(X, y)
+    table = pa.table({f"x{k}": X[:, k] for k in range(150)})
+    sql = f'SELECT "prediction" FROM ({sx.export(model, to="sql", table="my data")}) AS asked'
+    for run in (in_duckdb, in_sqlite, functools.partial(in_postgres, postgres)):
+        began = time.perf_counter()
+        assert run(table, sql).column(0).to_pylist() == model.predict(X).tolist()
+        assert time.perf_counter() - began < 20  # written again for each comparison, it took PostgreSQL gigabytes
+
+
+def test_texts_that_are_no_numbers_are_missing_in_sqlite():
+    found = case("table numbers only")
+    _, table, sql = asked(found)
+    rows = table.slice(10, 1).to_pylist()[0]
+    with sqlite3.connect(":memory:") as database:
+        quoted = [name.replace('"', '""') for name in rows]
+        database.execute('CREATE TABLE "my data" ({})'.format(", ".join(f'"{name}"' for name in quoted)))
+        for number, cell in enumerate(["", "abc", " ", 0, "0", 0.0, "1.5", 1.5]):
+            values = {**rows, X1: cell, ORDER: number}
+            database.execute(f'INSERT INTO "my data" VALUES ({", ".join("?" * len(values))})', list(values.values()))
+        answers = [row[-1] is not None for row in database.execute(sql).fetchall()]
+    database.close()
+    assert answers == [False, False, False, True, True, True, True, True]
+
+
+def test_the_smallest_whole_number_is_a_label():
+    model = sx.LinearSVM().fit([[0.0], [1.0]], [-(2**63), 2**63 - 1])
+    table = pa.table({"x0": [0.0, 1.0]})
+    sql = sx.export(model, to="sql", table="my data")
+    for run in (in_duckdb, in_sqlite):
+        assert run(table, sql).column("prediction").to_pylist() == [-(2**63), 2**63 - 1]
 
 
 def test_a_column_that_is_not_there_is_an_error_and_not_a_text():

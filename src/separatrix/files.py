@@ -25,10 +25,10 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], None])
     A process that is killed can leave a part behind, ``.NAME.xxxx.part`` in the same folder; the next call that writes
     to the same path removes it.
     """
-    target = Path(os.path.realpath(path))
+    given, target = Path(path), Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as file:
+        if given.exists() and not given.is_file():  # by its own name: the end of a pipe has no other
+            with given.open("wb") as file:
                 write(file)
             return
         _replace(target, write)

@@ -61,10 +61,12 @@ def export(
 
     Exit status: 0 done; 2 bad input, or a model that this form cannot hold; nothing written.
     """
-    from separatrix.exports.exporting import SCORER, TARGETS, form_of
+    from separatrix.exports.exporting import TARGETS, form_of, script_beside
     from separatrix.exports.exporting import export as run_export
     from separatrix.models.model_file import load
 
+    if to is None and output is None:
+        raise ValueError(f"say what to export to with --to, one of {', '.join(TARGETS)}")
     form = form_of(output, None if to is None else to.value)
     if form == "onnx" and output is None:
         output = Path(model.with_suffix(TARGETS["onnx"][0]).name)
@@ -74,28 +76,34 @@ def export(
     if output is not None:
         check_writable(output)
     refuse_same(output, model)
+    beside = script_beside(output) if form == "json" and output is not None else None
+    refuse_same(beside, model)
     found = run_export(
         load(model),
         output,
         to=form,
         unknown=unknown.value,
         table="data" if table is None else table,
-        name=_identifier(model.stem) if name is None else name,
+        name=_beginning(model.stem) if name is None else name,
     )
     if output is None:
         typer.echo(found, nl=False)
         return
-    beside = f", and {SCORER} beside it" if form == "json" else ""
-    typer.echo(f"{output} written{beside}", err=True)
+    typer.echo(f"{output} written{f', and {beside.name} beside it' if beside else ''}", err=True)
 
 
-def _identifier(stem: str) -> str:
-    """Return a file's name as a name in C.
+def _beginning(stem: str) -> str:
+    """Return how names in C begin for a file of this name.
 
     Examples
     --------
-    >>> _identifier("my-model 2"), _identifier("2nd")
-    ('my_model_2', 'model_2nd')
+    >>> _beginning("my-model 2"), _beginning("2nd"), _beginning("int")
+    ('my_model_2', 'model', 'model')
     """
+    from separatrix.exports.c_words import check_name
+
     text = "".join(each if each.isascii() and each.isalnum() else "_" for each in stem)
-    return text if text[:1].isalpha() else f"model_{text}"
+    try:
+        return check_name(text)
+    except ValueError:
+        return "model"

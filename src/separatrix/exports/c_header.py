@@ -253,9 +253,10 @@ def _answers(scorer: Scorer) -> str:
         if (!(scores[k] <= scores[best]) && scores[best] == scores[best]) best = k;
     return best;"""
     count = "\n    int k, best = 0;" if classes > 2 else ""
+    zeros = ", ".join(["{0.0}"] * bool(scorer.role("number")) + ["{0}"] * bool(scorer.role("category")))
     return f"""/* Whether the row has an answer; its score{"s, one for each class" if scores > 1 else ""}. */
 static inline int @_scores({row}, double *scores) {{
-    @_values values;
+    @_values values = {{{zeros}}};
     int k;
     if (@_read(row, &values)) {{
         @_decide(&values, scores);

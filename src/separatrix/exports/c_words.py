@@ -18,9 +18,10 @@ export friend mutable namespace new noexcept not not_eq operator or or_eq privat
 requires static_cast template this throw try typeid typename using virtual wchar_t xor xor_eq"""
 _OF_MACROS = """NULL NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL EOF DOMAIN OVERFLOW UNDERFLOW SING PLOSS TLOSS I RAND_MAX
 TRUE FALSE assert complex errno imaginary offsetof stdin stdout stderr linux unix i386 arm vax near far huge small
-interface min max"""  # names that headers or compilers give to something else
+interface min max math_errhandling"""  # names that headers or compilers give to something else
 _KEYWORDS = frozenset((*_OF_C.split(), *_OF_CPP.split()))
 _RESERVED = _KEYWORDS | frozenset(_OF_MACROS.split())
+_LIKE_MACROS = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # M_PI, FP_NAN, LONG_MAX
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _LONGEST_NAME = 48  # C promises to tell names apart by their first 63 letters, and ours get longer
 _LONGEST_TEXT = 4000  # bytes; C99 promises 4,095 for one literal
@@ -54,15 +55,15 @@ def members(names: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> members(["age", "größe (cm)", "class", "1st", "日本", "AGE", "age"])
-    ['age', 'gr_e_cm', 'class_', 'column_1st', 'column_5', 'AGE', 'age_2']
+    >>> members(["age", "größe (cm)", "class", "1st", "日本", "AGE", "age", "M_PI"])
+    ['age', 'gr_e_cm', 'class_', 'column_1st', 'column_5', 'AGE', 'age_2', 'M_PI_']
     """
     taken: set[str] = set()
     found = []
     for place, name in enumerate(names, start=1):
         plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:_LONGEST_NAME].rstrip("_")
         plain = plain if plain[:1].isalpha() else f"column_{plain or place}"
-        plain = f"{plain}_" if plain in _RESERVED else plain
+        plain = f"{plain}_" if plain in _RESERVED or _LIKE_MACROS.fullmatch(plain) else plain
         own, count = plain, 1
         while own in taken:
             count += 1

@@ -28,6 +28,10 @@ def export(
     ``predict``. A row that lacks a value, or holds an infinite one, has no answer: NULL in SQL, -1 in C, null in
     JavaScript; in ONNX its scores are NaN and the model's metadata say what its label is.
 
+    Numbers are doubles everywhere, and dense rows are added in the package's own order, so that ties fall alike. Sparse
+    rows (many categories, libsvm) are so in C and JavaScript; in SQL and ONNX a score within rounding of a tie can fall
+    on the other side.
+
     Parameters
     ----------
     model : model of a table, estimator or pipeline
@@ -55,15 +59,16 @@ def export(
     --------
     >>> import separatrix as sx
     >>> X, y = sx.datasets.load("lecture-000")
-    >>> print(sx.export(sx.Perceptron(shuffle=False).fit(X, y), to="sql", table="points"))
-    -- Written by separatrix 0.1.0 for DuckDB, PostgreSQL and SQLite.
+    >>> model = sx.Perceptron(shuffle=False).fit(X, y)
+    >>> print(sx.export(model, to="sql", table="points"))  # doctest: +ELLIPSIS
+    -- Written by separatrix 0.1.0 for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
     -- Rows that lack a value get NULL.
+    -- The scores and the prediction are added as the last columns; the table must have none of their names itself.
     SELECT scored.*,
       CASE WHEN scored."score" >= 0 THEN 1 WHEN scored."score" < 0 THEN -1 END AS "prediction"
     FROM (
       SELECT t.*,
-        CASE WHEN (CAST(t."x0" AS DOUBLE PRECISION) BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
-            AND CAST(t."x1" AS DOUBLE PRECISION) BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308)
+        CASE WHEN ...
           THEN ((CAST(t."x0" AS DOUBLE PRECISION) * 3.0e0
             + CAST(t."x1" AS DOUBLE PRECISION) * -2.0e0)
             + 0.0e0) END
@@ -92,7 +97,7 @@ def export(
 
         content = as_json(scorer)
     if path is not None:
-        _write(Path(path), content, with_script=form == "json")
+        _write(path, content, with_script=form == "json")
     return content
 
 
@@ -104,21 +109,37 @@ def form_of(path: str | os.PathLike[str] | None, to: str | None) -> str:
             raise ValueError(f"to must be one of {known}; found {to!r}")
         return to
     if path is None:
-        raise ValueError(f"say what to export to: to must be one of {known}")
+        raise ValueError(f"say what to export to, one of {known}")
     ending = Path(path).suffix.lower()
     for form, endings in TARGETS.items():
         if ending in endings:
             return form
     every = ", ".join(ending for endings in TARGETS.values() for ending in endings)
-    raise ValueError(f"{os.fspath(path)} ends in none of {every}; say what to export to with to={'|'.join(TARGETS)}")
+    raise ValueError(f"{os.fspath(path)} ends in none of {every}; say what to export to, one of {known}")
 
 
-def _write(path: Path, content: str | bytes, *, with_script: bool) -> None:
+def script_beside(path: str | os.PathLike[str]) -> Path | None:
+    """Return where the script that reads a JSON file goes, or refuse the path; None for a device or pipe."""
+    path = Path(path)
+    if path.name == SCORER:
+        raise ValueError(f"{path} cannot hold the model: {SCORER} is the script that reads it; name another file")
+    return path.with_name(SCORER) if path.is_file() or not path.exists() else None
+
+
+def _write(path: str | os.PathLike[str], content: str | bytes, *, with_script: bool) -> None:
+    script, code = None, ""
     if with_script:
         from separatrix.exports.json_scorer import javascript
 
-        write_text(path.with_name(SCORER), javascript())
+        script, code = script_beside(path), javascript()
+        first = code.partition("\n")[0].encode()
+        if script is not None and script.exists() and not script.read_bytes().startswith(first):
+            raise ValueError(
+                f"{script} is there already and is not the script that reads the model; name another folder"
+            )
     if isinstance(content, str):
         write_text(path, content)
     else:
         write_bytes(path, content)
+    if script is not None:
+        write_text(script, code)

@@ -9,7 +9,8 @@
 // A row is an object or a Map by column name; for a model without column names, an array of its numbers.
 //   - Missing are null, undefined, NaN, and a column that is not in the row; of a number also "".
 //   - A row with an infinite number has no answer.
-//   - A number must be a number (or BigInt): a text like "3.5" throws a TypeError, so that nothing is guessed.
+//   - A number must be a number (or a BigInt; true and false are 1 and 0): a text like "3.5" throws a TypeError, so that
+//     nothing is guessed.
 //   - A category is a text; true, false and numbers stand for their texts. "" is a text like any other.
 //   - A text is a text; "" has no words.
 // Whether a row that lacks a value, or has a category the model does not know, gets an answer is up to the model.
@@ -98,7 +99,7 @@
   // A number, or NaN where there is none.
   function readNumber(column, value) {
     if (isMissing(value) || value === "") return NaN;
-    if (typeof value === "bigint") value = Number(value);
+    if (typeof value === "bigint" || typeof value === "boolean") value = Number(value);
     if (typeof value !== "number") throw wrong(column, "number", value);
     return value;
   }
@@ -433,7 +434,11 @@
     if (data.version !== VERSION) {
       throw new Error("this script reads version " + VERSION + " of " + FORMAT + "; found " + shown(data.version));
     }
-    return new Model(data);
+    try {
+      return new Model(data);
+    } catch (problem) {
+      throw problem instanceof TypeError ? damaged(problem.message) : problem;
+    }
   }
 
   const separatrix = Object.freeze({ load: load, FORMAT: FORMAT, VERSION: VERSION });

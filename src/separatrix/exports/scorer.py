@@ -10,7 +10,7 @@ say where it gets one all the same.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from separatrix.rows import Floats, is_sparse
 UNKNOWN = ("null", "zero")
 LANES, SPARSE_LANES = 16, 4  # number j is added to sum j mod 16; of a sparse row, entry p to sum p mod 4
 _MOST_NUMBERS = 1 << 26  # of support vectors and mistaken rows
-OPERATIONS = ("minus", "over", "times", "plus")
 
 
 @dataclass(frozen=True)
@@ -143,6 +142,10 @@ class Scorer:
         Whether a row with a category that the model does not know has no answer, or that category counts as none.
     target : str
         What is predicted.
+    kind : str
+        The estimator's class.
+    others : tuple of str
+        The other columns of the table that it was trained on, where they are known.
     """
 
     inputs: tuple[Input, ...]
@@ -155,6 +158,7 @@ class Scorer:
     unknown: str = "null"
     target: str = "prediction"
     kind: str = "model"
+    others: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -195,7 +199,10 @@ def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:
         estimator, sparse = model.estimator, model.preparation.sparse or model.preparation.anonymous == "libsvm"
         decision = decision_of(estimator)
         named = not model.preparation.anonymous
-        return _made(estimator, decision, inputs, named, steps, sparse, unknown, model.target)
+        made = _made(estimator, decision, inputs, named, steps, sparse, unknown, model.target)
+        unused = model.facts.get("columns", {}).get("unused", [])
+        others = [model.target, *([model.weight] if model.weight else []), *map(str, unused)]
+        return replace(made, others=tuple(others))
     scalers, estimator = _unpacked(model) if isinstance(model, Pipeline) else ([], model)
     decision = decision_of(estimator)
     names = getattr(scalers[0] if scalers else estimator, "feature_names_in_", None)
@@ -275,14 +282,14 @@ def _number(name: str, place: int, fill: Any) -> Input:
 
 
 def spellings(levels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return for each value of a category how it may be written where flags and numbers are no texts.
+    """Return for each value of a category how it may be written: flags are texts in one place and numbers in another.
 
     Examples
     --------
     >>> spellings(("False", "True"))
     (('False', 'false', 'FALSE', '0'), ('True', 'true', 'TRUE', '1'))
-    >>> spellings(("a", "3"))
-    (('a',), ('3', '3.0'))
+    >>> spellings(("True", "true"))
+    (('True', 'TRUE', '1'), ('true',))
     """
     taken = set(levels)
     every = []
@@ -290,8 +297,6 @@ def spellings(levels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         others = []
         if level in ("True", "False"):
             others = [level.lower(), level.upper(), "1" if level == "True" else "0"]
-        elif level.lstrip("-").isdecimal() and level.isascii() and str(int(level)) == level:
-            others = [f"{level}.0"]
         own = [level, *(text for text in others if text not in taken)]
         taken.update(own)
         every.append(tuple(own))

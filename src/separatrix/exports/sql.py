@@ -18,6 +18,7 @@ from separatrix.sources.base import listed
 
 _LARGEST = "1.7976931348623157e308"  # NaN, in both databases that have it, is larger
 _MOST_TERMS = 200_000  # in one statement
+_LONGEST_NAME = 63  # bytes that PostgreSQL keeps of a name
 _SIGNS = {"minus": ("-", 0.0), "plus": ("+", 0.0), "times": ("*", 1.0), "over": ("/", 1.0)}  # and what changes nothing
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'  # of a table's name, quoted or not
 
@@ -47,17 +48,39 @@ def as_sql(scorer: Scorer, table: str = "data") -> str:
     _check_size(scorer, [decision.weights.T] if isinstance(decision, Linear) else decision.weights)
     rows = _Rows(scorer)
     scores = rows.scores(decision)
-    names = _free([*scorer.score_names, "prediction"], scorer.inputs)
-    shown = ",\n".join(f"    {score}\n      AS {quoted(name)}" for score, name in zip(scores, names[:-1], strict=True))
-    return f"""-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL and SQLite.
+    *names, answer = _free([*scorer.score_names, "prediction"], scorer)
+    head = f"""-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
 -- Rows that lack a value{_or_unknown(scorer)} get NULL.
-SELECT scored.*,
-{_label(scorer, names[:-1])} AS {quoted(names[-1])}
-FROM (
-  SELECT t.*,
-{shown}
+-- The scores and the prediction are added as the last columns; the table must have none of their names itself.
+"""
+    label = f"{_label(scorer, names)} AS {quoted(answer)}"
+    first = f"""  SELECT t.*,
+    CASE WHEN {rows.complete}
+      THEN {scores[0]} END
+      AS {quoted(names[0])}
   FROM {_table(table)} AS t
-) AS scored
+"""
+    if len(scores) == 1:
+        return f"""{head}SELECT scored.*,
+{label}
+FROM (
+{first}) AS scored
+"""
+    more = ",\n".join(
+        f"    CASE WHEN t.{quoted(names[0])} IS NOT NULL\n      THEN {score} END\n      AS {quoted(name)}"
+        for score, name in zip(scores[1:], names[1:], strict=True)
+    )
+    # Without the word the planners write every score again wherever it is compared.
+    return f"""{head}WITH separatrix_first AS MATERIALIZED (
+{first}),
+separatrix_scored AS MATERIALIZED (
+  SELECT t.*,
+{more}
+  FROM separatrix_first AS t
+)
+SELECT scored.*,
+{label}
+FROM separatrix_scored AS scored
 """
 
 
@@ -96,10 +119,12 @@ def _table(name: str) -> str:
     return ".".join(part if part.startswith('"') else quoted(part) for part in re.findall(_PART, name))
 
 
-def _free(names: Sequence[str], inputs: tuple[Input, ...]) -> list[str]:
-    """Return names that no column of the model has; they differ in more than capitals."""
-    taken, free = {each.name.lower() for each in inputs}, []
-    for name in names:
+def _free(names: Sequence[str], scorer: Scorer) -> list[str]:
+    """Return names that no column is known to have; they differ in more than capitals, and within 63 bytes."""
+    taken, free = {name.lower() for name in (*(each.name for each in scorer.inputs), *scorer.others)}, []
+    for place, name in enumerate(names, start=1):
+        if len(name.encode()) > _LONGEST_NAME:
+            name = f"{name.encode()[: _LONGEST_NAME - 10].decode(errors='ignore')}_{place}"
         while name.lower() in taken:
             name += "_"
         taken.add(name.lower())
@@ -152,28 +177,30 @@ class _Rows:
         self._scorer = scorer
         self._numbers = scorer.role("number")
         self._categories = scorer.role("category")
-        self._known = [*self._guards()]
 
     def scores(self, decision: Linear | Layers) -> list[str]:
-        """Return one expression for each score, NULL for rows without an answer."""
+        """Return one expression for each score."""
         if isinstance(decision, Linear):
-            sums = [self._sum(w, b) for w, b in zip(decision.weights, decision.bias.tolist(), strict=True)]
-        else:
-            sums = self._outputs(decision)
-        if not self._known:
-            return sums
-        known = _balanced(self._known, "AND")
-        return [f"CASE WHEN {known}\n      THEN {each} END" for each in sums]
+            return [self._sum(w, b) for w, b in zip(decision.weights, decision.bias.tolist(), strict=True)]
+        return self._outputs(decision)
+
+    @property
+    def complete(self) -> str:
+        """What holds for a row that has an answer."""
+        return _balanced([*self._guards()] or ["1 = 1"], "AND")
 
     def _guards(self) -> Iterator[str]:
         """Yield what must hold for a row to be answered."""
         for each in self._numbers:
-            cell = _cell(each)
+            cell, text = _cell(each), f"CAST(t.{quoted(each.name)} AS TEXT)"
+            # SQLite reads a text that is no number as 0.
+            finite = (
+                f"{cell} BETWEEN -{_LARGEST} AND {_LARGEST} AND ({cell} <> 0 OR {text} LIKE '%0%' OR {text} = 'false')"
+            )
             if each.fill is None:
-                yield f"{cell} BETWEEN -{_LARGEST} AND {_LARGEST}"
+                yield finite
             else:  # what is infinite is not filled in
-                finite = f"{cell} BETWEEN -{_LARGEST} AND {_LARGEST}"
-                yield f"({cell} IS NULL OR {finite} OR CAST({cell} AS TEXT) IN ('NaN', 'nan'))"
+                yield f"({cell} IS NULL OR {finite} OR {text} IN ('NaN', 'nan'))"
         for each in self._categories:
             spelled = ", ".join(_text(text) for level in each.levels for text in level)
             if self._scorer.unknown == "null":
@@ -227,9 +254,7 @@ class _Rows:
             value = f"CASE WHEN {value} BETWEEN -{_LARGEST} AND {_LARGEST} THEN {value} ELSE {_typed(each.fill)} END"
         for operation, numbers in self._scorer.steps:
             number = float(numbers[each.place])
-            sign, nothing = {"minus": ("-", 0.0), "plus": ("+", 0.0), "times": ("*", 1.0), "over": ("/", 1.0)}[
-                operation
-            ]
+            sign, nothing = _SIGNS[operation]
             if number != nothing:
                 value = f"({value} {sign} {_double(number)})"
         return value
