@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from separatrix.files import write_whole
 
 ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "json", ".ndjson": "json"}
@@ -78,12 +76,15 @@ class _Csv:
 
     def _write_lines(self, table: Any) -> None:
         """Write a single column; a missing value is a pair of quotes, since readers pass over empty lines."""
+        import pyarrow as pa
+
         encoded = table.column(0).combine_chunks().dictionary_encode()
-        cells = [_cell(value) for value in encoded.dictionary.to_pylist()]
-        places = np.asarray(encoded.indices.fill_null(len(cells)))
-        lines = np.array([*cells, '""'], dtype=object)[places].tolist()
-        head = [] if self._begun else [_cell(table.column_names[0])]
-        self._file.write(("\n".join([*head, *lines]) + "\n").encode())
+        cells = [*(_cell(value) for value in encoded.dictionary.to_pylist()), '""']
+        lines = pa.array([f"{cell}\n" for cell in cells], pa.large_string())
+        every = lines.take(encoded.indices.fill_null(len(cells) - 1))
+        if not self._begun:
+            self._file.write(f"{_cell(table.column_names[0])}\n".encode())
+        self._file.write(every.buffers()[2])  # Arrow keeps texts one behind the other: these are the lines
         self._begun = True
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from separatrix.sources.base import MatrixSource, listed
 from separatrix.tabular.columns import Chosen
 from separatrix.tabular.preparation import Preparation
 from separatrix.tabular.raw import MISSING, UNSEEN, Raw, join
-from separatrix.tabular.reading import ROWS, Levels, Reader, as_label, check_finite
+from separatrix.tabular.reading import ROWS, Levels, Reader, all_finite, as_label, check_finite
 
 
 @dataclass
@@ -124,7 +124,9 @@ def incomplete(preparation: Preparation, raw: Raw) -> NDArray[np.bool_]:
     """Return which rows lack something that cannot be filled in."""
     if preparation.missing == "mean" or is_sparse(raw.numbers):
         return np.zeros(len(raw), dtype=bool)
-    gone = np.isnan(raw.numbers).any(axis=1) | (raw.codes == MISSING).any(axis=1)
+    gone = (raw.codes == MISSING).any(axis=1)
+    if not all_finite(raw.numbers):
+        gone |= np.isnan(raw.numbers).any(axis=1)
     for texts in raw.texts:
         if not is_sparse(texts):
             gone |= np.array([text is None for text in texts], dtype=bool)

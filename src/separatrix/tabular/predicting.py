@@ -108,7 +108,7 @@ def _answered(model: TableModel, raw: Raw, kept: dict[str, Any], asked: Answers,
     complete = raw if every else raw.take(~lacking)
     tally.rows += len(raw)
     tally.unanswered += len(raw) - len(complete)
-    X = model.preparation.matrix(complete) if len(complete) else None
+    X = model.preparation.matrix(complete, overwrite=True) if len(complete) else None
 
     def spread(values: Any, kind: Any) -> Any:
         """Put values in the places of their rows; the others have none."""
