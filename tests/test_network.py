@@ -159,7 +159,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(monkeypatch, schedule):
     monkeypatch.setattr(training.Training, "_step", press)
     with pytest.raises(KeyboardInterrupt):
         broken.fit(X, y)
-    assert str(broken.status_) == "interrupted in epoch 3; the model is the best so far"
+    assert str(broken.status_) == "interrupted in epoch 3; the model is what was learned so far"
     broken = pickle.loads(pickle.dumps(broken))
     broken.set_params(stop=MaxEpochs(5)).fit(X, y)
     for ours, theirs in zip(broken.coefs_, whole.coefs_, strict=True):

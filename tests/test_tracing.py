@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
+from separatrix.rules import RULES
 from separatrix.tracing import number
 
 X = [[1, 1], [Fraction(1, 2), -1], [-1, -1], [-1, 1]]
@@ -160,11 +161,7 @@ def test_rules_orders_and_readouts():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"rule": "adaline"},
-            "rule must be one of perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge, "
-            "pegasos; found 'adaline'",
-        ),
+        ({"rule": "adaline"}, f"rule must be one of {', '.join(RULES)}; found 'adaline'"),
         ({"eta0": 0}, "eta0 must be a positive finite number; found 0"),
         ({"max_iter": 0}, "at least 1; found 0"),
         ({"start": ((1,), 0)}, "the start needs 2 weights"),

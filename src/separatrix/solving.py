@@ -400,7 +400,7 @@ class _Run:
     def _interrupt(self, question: _Question) -> None:
         if question.ending is None:
             where = f"in epoch {question.number + 1}" if question.state.position else f"after epoch {question.number}"
-            question.ending = Ending(f"interrupted {where}; the model is the best so far", False)
+            question.ending = Ending(f"interrupted {where}; the model is what was learned so far", False)
 
     def _cut_short(self, question: _Question) -> None:
         """End a question that the time limit (or Ctrl-C, which is said later) stops in the middle of an epoch."""

@@ -122,7 +122,7 @@ class Training:
                     ending = self._limit.ending(number + 1, state.mistakes)
                 if pressed[0] and ending is None:
                     where = f"in epoch {number + 1}" if state.position else f"after epoch {number}"
-                    ending = Ending(f"interrupted {where}; the model is the best so far", False)
+                    ending = Ending(f"interrupted {where}; the model is what was learned so far", False)
         status = Status(ending.text, ending.converged, pressed[0], ending.diverged)
         return status, number + (1 if state.position else 0)
 
