@@ -25,7 +25,10 @@ def section(name: str, function: Any) -> str:
     arguments, options = [], []
     hints = typing.get_type_hints(function, include_extras=True)
     for parameter, declared in inspect.signature(function).parameters.items():
-        kind, info = typing.get_args(hints[parameter])
+        hint = hints[parameter]
+        if typing.get_origin(hint) is typing.Union:  # Python 3.10 makes what is None by default optional
+            hint = typing.get_args(hint)[0]
+        kind, info = typing.get_args(hint)
         if type(info).__name__ == "ArgumentInfo":
             shown = (info.metavar or parameter).upper()
             arguments.append((shown if declared.default is declared.empty else f"[{shown}]", prose(info.help)))
