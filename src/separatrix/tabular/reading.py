@@ -172,8 +172,7 @@ class Reader:
                 labels = self.classes.translate([as_label(value) for value in values.tolist()], places, first)
         if chosen.weight is not None:
             weights = X[:, numbers.index(chosen.weight.name)].copy()
-        used = X if take == list(range(X.shape[1])) else X[:, take]
-        return self.checked(Raw(used, own, [], labels, weights))
+        return self.checked(Raw(_columns_of(X, take), own, [], labels, weights))
 
     def checked(self, raw: Raw) -> Raw:
         """Refuse what no model can learn from, and count the rows."""
@@ -211,6 +210,15 @@ class Reader:
         if raw.weights is not None and self.chosen.weight is not None:
             out[self.chosen.weight.name] = np.isnan(raw.weights)
         return {name: rows for name, rows in out.items() if rows.any()}
+
+
+def _columns_of(X: Floats, take: list[int]) -> Floats:
+    """Return some columns: without a copy where they are neighbours, as all of them or all but the last are."""
+    if not take:
+        return X[:, :0]
+    if take == list(range(take[0], take[-1] + 1)):
+        return X[:, take[0] : take[-1] + 1]
+    return X.take(take, axis=1)
 
 
 def _check_whole(where: str, name: str, cells: list[int | None], first: int) -> None:
@@ -286,9 +294,8 @@ def as_label(value: Any) -> Any:
 
 def all_finite(numbers: Floats) -> bool:
     """Return whether all numbers are finite; some that are very large may be taken for infinite."""
-    values = numbers.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.add.reduce(values)))
+        return bool(np.isfinite(np.add.reduce(numbers, axis=None)))
 
 
 def check_finite(where: str, numbers: Any, names: Sequence[str], first: int) -> None:
