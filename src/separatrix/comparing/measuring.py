@@ -2,8 +2,9 @@
 
 All are measured in the same way. Training is the call of ``fit`` on prepared rows, predicting one call of ``predict``
 on all held-out rows; short calls are repeated, and the shortest counts. Memory is how far the peak of the process's
-resident memory rises during ``fit``, after a rehearsal on a few rows: it counts C, C++ and Python alike, in pages. A
-model of this package is as large as the file that ``sx.save`` writes, one of scikit-learn's as its pickle.
+resident memory rises during ``fit``, after a rehearsal on a few rows: it counts C, C++ and Python alike, in pages. Where
+the system does not let the peak be set back, what a fit takes below an earlier peak is not seen. A model of this package
+is as large as the file that ``sx.save`` writes, one of scikit-learn's as its pickle.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ctypes
 import gc
 import os
 import pickle
+import sys
 import tempfile
 import time
 import warnings
@@ -31,6 +33,7 @@ from separatrix.rows import is_sparse
 
 _REPEATS, _ENOUGH = 7, 0.15  # a call is repeated so often at most, or until all took so many seconds
 _REHEARSAL = 60  # rows
+_SYSTEM = Path("/proc/self")  # what Linux tells a process about itself
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def measured(contender: Contender, recipe: Recipe, trial: Trial) -> Measured:
         del caught[:]
         before = _settled()
         train, model = timed(fitted, most=1)
-        peak = _memory("VmHWM")
+        peak = _peak()
         if train < _ENOUGH:
             train = min(train, timed(fitted, spent=train)[0])
         predict, answers = timed(lambda: model.predict(trial.held))
@@ -136,20 +139,33 @@ def _few(y: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _settled() -> int | None:
-    """Give back what memory is free and forget the peak; return the resident bytes."""
+    """Give back what memory is free and forget the peak; return the resident bytes, or the peak if it stays."""
     gc.collect()
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # TypeError: Windows has no library without a name
         ctypes.CDLL(None).malloc_trim(0)
     try:
-        Path("/proc/self/clear_refs").write_text("5")
+        (_SYSTEM / "clear_refs").write_text("5")
     except OSError:
-        return None
+        return _peak()
     return _memory("VmRSS")
+
+
+def _peak() -> int | None:
+    """Return the most bytes that were resident; None where the system does not tell."""
+    found = _memory("VmHWM")
+    if found is not None:
+        return found
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10
 
 
 def _memory(name: str) -> int | None:
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
+        lines = (_SYSTEM / "status").read_text().splitlines()
     except OSError:
         return None
     return next((int(line.split()[1]) << 10 for line in lines if line.startswith(f"{name}:")), None)
