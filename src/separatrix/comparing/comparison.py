@@ -176,7 +176,7 @@ def _run(found: Comparison, divided: Divided, workshop: Workshop, watch: Watch) 
                 found.standings.append(_standing(name, parts, divided))
     finally:
         watch("measured")
-        found.standings.sort(key=lambda each: (-each.scores.right, each.predict))
+        found.standings.sort(key=lambda each: -each.scores.accuracy)  # of equals the first that was asked for
         if found.standings:
             values = told_apart([each.right for each in found.standings])
             for each, p in zip(found.standings, values, strict=True):
