@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 _SHARE = 0.9  # of the memory there is
+SIGNALLED = 128  # a process that a signal ended has this status and the signal's number, as in shells
 _GRACE = 60  # seconds after which a run that nobody waits for any longer ends itself
 
 
@@ -36,8 +37,8 @@ def serve() -> None:
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if status:
-            how = f"by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"with status {status >> 8}"
-            _write(out, "failed", f"its process was ended {how}")
+            # it may have died in the middle of a message, after which no other could be read: end in its way
+            sys.exit(SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else status >> 8)
 
 
 def load() -> None:

@@ -19,11 +19,14 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from separatrix.comparing.worker import SIGNALLED
+
 THREADS = 1
 _LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CODE = "import sys; sys.path[:] = sys.argv[1:]; from separatrix.comparing.worker import serve; serve()"
 _START = 120.0  # seconds that loading may take
 _LONGEST = 1e6  # seconds that can be waited for
+_END = 5.0  # seconds that a process may take to end
 
 Send = Callable[[Any], None]
 
@@ -83,7 +86,15 @@ class Workshop:
             elif kind == "failed":
                 raise _FailedError(value)
             else:
-                raise UnfinishedError(f"its process ended with status {self._process.wait()}")
+                raise UnfinishedError(self._how_it_ended())
+
+    def _how_it_ended(self) -> str:
+        try:
+            status = self._process.wait(_END)
+        except subprocess.TimeoutExpired:
+            return "its process sent what cannot be read"
+        signalled = -status if status < 0 else status - SIGNALLED
+        return "its process was ended " + (f"by signal {signalled}" if signalled > 0 else f"with status {status}")
 
     def _open(self) -> None:
         self._process = subprocess.Popen(
@@ -104,7 +115,8 @@ class Workshop:
                 os.killpg(process.pid, signal.SIGKILL)  # the group that was made for it
         else:
             process.kill()
-        process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END)
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
 
@@ -119,6 +131,6 @@ def _listen(stream: Any, into: queue.SimpleQueue[tuple[str, Any]]) -> None:
         while True:
             try:
                 into.put(pickle.load(stream))
-            except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            except Exception:  # the end, or half a message, which can raise anything
                 into.put(("gone", None))
                 return
