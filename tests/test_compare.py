@@ -13,19 +13,22 @@ import signal
 import stat
 import threading
 import time
+from itertools import combinations
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Perceptron
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import separatrix as sx
@@ -35,6 +38,7 @@ from separatrix.comparing import measuring
 from separatrix.comparing import workshop as workshop_module
 from separatrix.comparing.comparison import compare
 from separatrix.comparing.contenders import CONTENDERS, Contender, Recipe
+from separatrix.comparing.kernel_gap import relative_gap
 from separatrix.comparing.measuring import measured
 from separatrix.comparing.plan import Plan
 from separatrix.comparing.telling import told_apart
@@ -181,6 +185,56 @@ def test_only_what_is_proved_is_called_certified(islands):
     assert species["tree"].proof is species["voted"].proof is None
     assert species["perceptron"].proof.kind == "margin"
     assert 0 < species["perceptron"].proof.value < 0.0830468  # the largest margin that certify proves for a class
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_gap_of_a_kernel_svm_is_found_anew(classes, sparse):
+    X, codes = _clouds(classes)
+    given = csr_matrix(X) if sparse else X
+    model = sx.KernelSVM(C=2.0).fit(given, codes)
+    gap = relative_gap(model, given, codes)
+    assert 0 < gap <= 1e-3
+    solver = SVC(C=2.0, gamma=float(model._kernel.gamma), tol=1e-10)
+    excess = 0.0
+    for one, other in combinations(range(classes), 2):
+        some = np.isin(codes, (one, other))
+        best = solver.fit(X[some], codes[some])
+        K = rbf_kernel(X[some], X[some], gamma=solver.gamma)
+        signs = np.where(codes[some] == (other if classes == 2 else one), 1.0, -1.0)
+
+        def primal(v, b, K=K, signs=signs):
+            return 0.5 * v @ K @ v + 2.0 * np.maximum(0, 1 - signs * (K @ v + b)).sum()
+
+        v = np.zeros(some.sum())
+        v[best.support_] = best.dual_coef_[0]
+        flip = 1.0 if classes == 2 else -1.0  # scikit-learn's positive class is the second of two
+        least = primal(flip * v, flip * best.intercept_[0])
+        which = list(combinations(range(classes), 2)).index((one, other))
+        coef, bias = model.pair_coefficients()
+        whole = np.zeros(len(codes))
+        whole[model.support_] = coef[:, which]
+        own = primal(whole[some], bias[which])
+        excess = max(excess, (own - least) / own)
+    assert excess <= gap + 1e-9
+    model.duality_gap_ = model.objective_ = 0.0  # what the solver says of itself counts for nothing
+    assert relative_gap(model, given, codes) == gap
+    model.dual_coef_ *= 0.9
+    assert relative_gap(model, given, codes) > 5 * gap
+
+
+def test_too_slow_a_proof_is_left_out(monkeypatch):
+    X, y = _clouds(2)
+    kernel = Contender("kernel-svm", True, lambda recipe: sx.KernelSVM())
+    assert measured(kernel, Recipe(), Trial(X, y, X[:5])).proof.kind == "gap"
+    monkeypatch.setattr(measuring, "PROVED", 0.0)
+    assert measured(kernel, Recipe(), Trial(X, y, X[:5])).proof is None
+
+
+def _clouds(classes):
+    rng = np.random.default_rng(0)
+    codes = np.arange(120) % classes
+    return rng.normal(size=(120, 3)) + codes[:, None], codes
 
 
 def test_p_is_mcnemars_with_holms_correction(islands):
