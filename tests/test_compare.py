@@ -13,6 +13,7 @@ import signal
 import stat
 import threading
 import time
+from io import StringIO
 from itertools import combinations
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Perceptron
@@ -33,6 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import separatrix as sx
 from separatrix import datasets, plots
+from separatrix.cli import comparison as comparison_words
 from separatrix.cli.options import open_named
 from separatrix.comparing import measuring
 from separatrix.comparing import workshop as workshop_module
@@ -464,27 +467,61 @@ def test_k_nn_slows_down_with_the_rows_and_a_plane_does_not(run):
     assert plane["predict"][-1] < 5 * plane["predict"][0]  # O(d)
 
 
-def test_the_table_for_people(run, monkeypatch):
+def test_the_table_for_people(run):
     out = done(run("compare", "penguins", "--target", "island", "--models", "svm,k-nn,tree", "--certify", 0.5))
     for words in ("learned from 266 rows, 67 held out", "predict/row", "memory", "gap ", "commonest class", "best",
                   "Certificate of the 266 rows", "interval"):  # fmt: skip
         assert words in out, words
     assert max(len(line) for line in out.split("Certificate")[0].splitlines()[2:8]) <= 100
-    monkeypatch.setenv("COLUMNS", "80")
-    from rich.console import Console
 
-    from separatrix.cli import comparison
 
-    monkeypatch.setattr(comparison, "new_console", lambda: Console(width=80, highlight=False))
+@pytest.mark.parametrize(
+    ("width", "unseen"),
+    [(80, "p and memory"), (72, "p, memory and size"), (60, "p, memory, size and interval"), (30, "certified")],
+)
+def test_a_narrow_screen_shows_fewer_columns_and_no_word_in_parts(width, unseen, run, monkeypatch, islands):
+    screen = Console(width=width, highlight=False, file=StringIO())
+    monkeypatch.setattr(comparison_words, "new_console", lambda: screen)
+    comparison_words.show_comparison(islands, [])
+    out = screen.file.getvalue()
+    assert max(map(len, out.splitlines())) <= width
+    text = " ".join(out.split())
+    assert "A wider screen shows p" in text
+    assert f"{unseen}, too. predict is the time for one row." in text
+    table = out.split("\n\n")[1].splitlines()
+    assert len(table) == 2 + len(CONTENDERS) + 1  # one line for each
+    if width >= 60:
+        assert {line.split()[0] for line in table[2:-1]} == set(CONTENDERS)
+        assert "…" not in out
+        for line, each in zip(table[2:], islands.standings, strict=False):
+            assert f"{each.scores.accuracy:.1%}" in line.split()
+
+
+def test_folds_are_told_to_people(run):
     out = done(run("compare", "penguins", "--target", "island", "--models", "svm", "--folds", 2, "--certify", 0))
     assert "2 folds" in out
-    assert "wider screen" in out
-    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_too_many_classes_for_a_certificate_are_told(run):
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.normal(size=130), "y": [f"c{k % 13}" for k in range(130)]}).to_csv("many.csv", index=False)
+    arguments = ("compare", "many.csv", "--target", "y", "--models", "tree")
+    why = "No certificate of the rows: 13 classes have too many pairs to look at; up to 12 are certified."
+    assert why in done(run(*arguments))
+    assert why not in done(run(*arguments, "--certify", 0))
 
 
 def test_help_names_every_contender_and_says_how_they_are_measured(run):
     shown = " ".join(done(run("compare", "--help")).split()).replace("- ", "-")
-    for words in (*CONTENDERS, "process of its own, with one thread", "that of a pickle", "Wilson", "McNemar"):
+    for words in (
+        *CONTENDERS,
+        "process of its own, with one thread",
+        "that of a pickle",
+        "Wilson",
+        "McNemar",
+        "order of --models",
+        "no model of its kind",
+    ):
         assert words in shown, words
 
 
@@ -552,6 +589,9 @@ def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
         (["--folds", "50"], "penguins: class 'Torgersen' has 47 rows, too few for --folds 50: every fold needs one"),
         (["--folds", "3", "--test", "0.3"], "--test and --folds cannot both be given"),
         (["--time-limit", "0"], "--time-limit must be a positive number of seconds; found 0"),
+        (["--certify", "-1"], "--certify must be a number of seconds, at least 0; found -1"),
+        (["--certify", "nan"], "--certify must be a number of seconds, at least 0; found nan"),
+        (["--plot", "a.png", "--scaling", "./a.png"], "--plot and --scaling both name a.png; each needs a file of its"),
         (["--epochs", "0"], "--epochs must be at least 1; found 0"),
         (["--plot", "c.gif"], "--plot c.gif: the ending must be one of .png, .svg, .pdf"),
         (["--scaling", "no/c.png"], "cannot write no/c.png: there is no folder"),
@@ -565,6 +605,13 @@ def test_bad_input_gets_one_sentence(arguments, message, run):
     assert not out
     assert err.startswith(f"separatrix: {message}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan"])
+def test_fit_refuses_such_seconds_for_a_certificate_too(seconds, run):
+    status, _, err = run("fit", "penguins", "--target", "island", "--certify", seconds)
+    assert status == 2
+    assert err == f"separatrix: --certify must be a number of seconds, at least 0; found {seconds}\n"
 
 
 def test_a_class_that_is_lost_and_a_single_class_are_refused(run):

@@ -77,10 +77,14 @@ def compare(
     The split and what is done to the columns are those of fit with the same --seed; with --folds, the rows of all folds
     are counted together. Each model runs in a process of its own, with one thread. Its training time is one fit on
     prepared rows, its time to predict that of all held-out rows together, divided by their number; of short runs the
-    fastest counts. Memory is how much the process grows at most while it fits. Size is that of the model file, and for
-    models of scikit-learn that of a pickle. The intervals are Wilson's, at 95%. p is how likely so large a difference
-    to the best would be between equally good models (McNemar's exact test on the same rows, with Holm's correction).
-    Ctrl-C shows what is done so far.
+    fastest counts. Memory is how much the process grows at most while it fits; it is blank on Windows, which does not
+    tell. Size is that of the model file, and for models of scikit-learn that of a pickle. The intervals are Wilson's,
+    at 95%. The order is that of accuracy; equally accurate models keep the order of --models. p is how likely so large
+    a difference to the best, the first, would be between equally good models (McNemar's exact test on the same rows,
+    with Holm's correction). Certified is what is proved from the model and its rows, without trust in how it was found:
+    separates, if its planes part the classes of all rows it learned from; gap, if no model of its kind can have an
+    objective that is smaller by more than this share of it (for kernel-svm where that takes 10 seconds at most). Ctrl-C
+    shows what is done so far.
 
       separatrix compare penguins --target species
 
@@ -102,6 +106,8 @@ def compare(
         chosen(models or ()), 0.2 if test is None else test, folds, epochs, seed, time_limit, certify,
         scaling is not None,
     )  # fmt: skip
+    if plot is not None and scaling is not None and plot.resolve() == scaling.resolve():
+        raise ValueError(f"--plot and --scaling both name {plot}; each needs a file of its own")
     asked = asked_of(target, features, exclude, None, text, text_method, missing, scale, max_levels)
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:

@@ -42,7 +42,8 @@ class Plan:
     scaling: bool = False
 
     def __post_init__(self) -> None:
-        Settings(test=self.test, epochs=self.epochs, time_limit=self.time_limit, seed=self.seed)  # which checks them
+        checked = {name: getattr(self, name) for name in ("test", "epochs", "time_limit", "seed", "certify")}
+        Settings(**checked)
         if self.test == 0 and self.folds is None:
             raise ValueError("--test 0 leaves no rows to compare on; hold some out, or use --folds")
         if self.folds is not None and self.folds < 2:

@@ -30,7 +30,7 @@ from separatrix.tabular.scores import Scores
 from separatrix.tabular.streaming import Place, train
 
 _SHARE = 0.6  # of the memory there is
-_CERTIFIED_CLASSES = 12  # with more there are too many pairs
+CERTIFIED_CLASSES = 12  # with more there are too many pairs
 _KEPT_CERTIFICATE = 1 << 20  # characters
 _VOTES = 20_000  # rows
 _LOOK = 4096  # rows looked at together for constant columns
@@ -75,6 +75,8 @@ class Settings:
             raise ValueError(f"--epochs must be at least 1; found {self.epochs}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise ValueError(f"--time-limit must be a positive number of seconds; found {self.time_limit:g}")
+        if not self.certify >= 0:  # nor is nan
+            raise ValueError(f"--certify must be a number of seconds, at least 0; found {self.certify:g}")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"--seed must be from 0 to 2^32 - 1; found {self.seed}")
 
@@ -385,7 +387,7 @@ def certificate_of(X: Any, y: NDArray[Any], seconds: float, seed: int) -> Any:
     """Return whether planes separate the classes, with a proof; None for so many classes that it would take long."""
     from separatrix.certificates.certifying import certify
 
-    if len(np.unique(y)) > _CERTIFIED_CLASSES:
+    if len(np.unique(y)) > CERTIFIED_CLASSES:
         return None
     return certify(X, y, time_limit=seconds, random_state=seed)
 
