@@ -8,22 +8,24 @@ from typing import Any
 from separatrix.cli.summary import show_separability, times_of
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
+from separatrix.tabular.fitting import CERTIFIED_CLASSES
 from separatrix.units import seconds, size
 
 _COUNTED = 10**6  # bytes
-_WIDE = 92  # columns of a screen on which the whole table fits
+_SPARE = ("p", "memory", "size", "interval", "train", "certified")  # what a narrow screen does without, in this order
+_BETWEEN = 3  # columns of a screen between those of the table
 
 
 def show_comparison(found: Any, pictures: list[Path]) -> None:
     """Print the table, who was left out, what cannot be told apart, and the certificate."""
-    console, rows = new_console(), found.facts["rows"]
+    console, facts = new_console(), found.facts
     console.print(_about(found))
     console.print()
-    wide = console.width >= _WIDE
     if found.standings:
-        console.print(_table(found, wide))
+        table, unseen = _table(found, console.width)
+        console.print(table)
         console.print()
-        _notes(found, console, wide)
+        _notes(found, console, unseen)
     for name, reason in found.left_out.items():
         console.print(
             f"Left out: {name}, which {reason}." if reason.startswith("took") else f"Left out: {name}: {reason}"
@@ -33,9 +35,14 @@ def show_comparison(found: Any, pictures: list[Path]) -> None:
         console.print(f"Interrupted before {', '.join(waiting)} came to an end.")
     if found.certificate is not None:
         console.print()
-        what = "all rows" if found.plan.folds else f"the {rows['train']:,} rows learned from"
+        what = "all rows" if found.plan.folds else f"the {facts['rows']['train']:,} rows learned from"
         console.print(f"Certificate of {what}:")
         show_separability(found.certificate, console)
+    elif len(facts["classes"]) > CERTIFIED_CLASSES and found.plan.certify > 0:
+        console.print(
+            f"No certificate of the rows: {len(facts['classes'])} classes have too many pairs to look at; up to "
+            f"{CERTIFIED_CLASSES} are certified."
+        )
     for path in pictures:
         console.print(f"Picture written to {path}.")
 
@@ -58,7 +65,8 @@ def _about(found: Any) -> str:
     )
 
 
-def _table(found: Any, wide: bool) -> Any:
+def _table(found: Any, width: int) -> tuple[Any, list[str]]:
+    """Return the table as far as it fits, and the names of the columns that do not."""
     head = ["model", "right", "interval", "p", "train", "predict/row", "memory", "size", "certified"]
     lines = [
         [
@@ -70,13 +78,19 @@ def _table(found: Any, wide: bool) -> Any:
     ]  # fmt: skip
     base = found.baseline
     lines.append(["commonest class", f"{base.accuracy:.1%}", _interval(base), *[""] * 6])
-    if not wide:
-        kept = [place for place, name in enumerate(head) if name not in ("p", "memory")]
-        head, lines = [head[k].removesuffix("/row") for k in kept], [[line[k] for k in kept] for line in lines]
-    return plain_table(head, lines, right=True)
+    spare, unseen = list(_SPARE), list[str]()
+    while spare and sum(max(map(len, each)) + _BETWEEN for each in zip(head, *lines, strict=True)) - _BETWEEN > width:
+        unseen.append(spare.pop(0))
+        place = head.index(unseen[-1])
+        head, lines = [name.removesuffix("/row") for name in head], [line[:place] + line[place + 1 :] for line in lines]
+        del head[place]
+    table = plain_table(head, lines, right=True)
+    for column in table.columns:
+        column.no_wrap, column.overflow = True, "ellipsis"
+    return table, unseen
 
 
-def _notes(found: Any, console: Any, wide: bool) -> None:
+def _notes(found: Any, console: Any, unseen: list[str]) -> None:
     alike = _names(found.alike())[1:]
     best = found.standings[0].name
     n = found.facts["rows"]["held_out"]
@@ -89,8 +103,9 @@ def _notes(found: Any, console: Any, wide: bool) -> None:
     cut = [each for each in found.standings if not each.converged]
     if cut:
         console.print(f"Stopped at the limit of their epochs: {', '.join(_names(cut))}.")
-    if not wide:
-        console.print("A wider screen shows p and memory, too. predict is the time for one row.")
+    if unseen:
+        names = " and ".join(filter(None, [", ".join(unseen[:-1]), unseen[-1]]))
+        console.print(f"A wider screen shows {names}, too. predict is the time for one row.")
 
 
 def _interval(scores: Any) -> str:
