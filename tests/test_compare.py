@@ -13,6 +13,7 @@ import signal
 import stat
 import threading
 import time
+from dataclasses import replace
 from io import StringIO
 from itertools import combinations
 from pathlib import Path
@@ -257,6 +258,64 @@ def test_p_is_mcnemars_with_holms_correction(islands):
     assert told_apart([np.array([True, False])]) == [1.0]
 
 
+class Slow:
+    """Knows the parity of the first number, after a millisecond a row."""
+
+    classes_ = np.array([0, 1])
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        time.sleep(1e-3 * len(X))
+        return (X[:, 0] % 2).astype(int)
+
+
+def test_rows_that_take_too_long_are_predicted_at_random():
+    held = np.arange(5000.0)[:, None]
+    trial, slow = Trial(held[:10], np.arange(10) % 2, held), Contender("slow", False, lambda recipe: Slow())
+    found = measured(slow, Recipe(), trial, seconds=3.0)
+    assert len(found.rows) == 500
+    assert len(set(found.rows.tolist())) == 500
+    assert abs(found.rows.mean() - 2500) < 300  # from all parts
+    np.testing.assert_array_equal(found.answers, held[found.rows, 0] % 2)
+    assert 0.5 <= found.predict < 0.7
+    fewer = measured(slow, Recipe(), trial, seconds=0.6).rows
+    assert len(fewer) == 100
+    assert set(fewer) < set(found.rows)
+    assert measured(slow, Recipe(), trial, seconds=30.0).rows is None
+
+
+def test_a_sample_is_scored_and_told_apart_on_its_own_rows(monkeypatch, islands):
+    """A model that was asked every third row, as if it were slow."""
+    own = Workshop.found_by
+
+    def found_by(self, work, name, *more, seconds):
+        for part in own(self, work, name, *more, seconds=seconds):
+            rows = np.arange(0, len(part.answers), 3)
+            yield part if name != "k-nn" else replace(part, answers=part.answers[rows], rows=rows)
+
+    monkeypatch.setattr(Workshop, "found_by", found_by)
+    found = compared("penguins", "island", models=("k-nn", "tree", "svm"))
+    whole, part = by_name(islands), by_name(found)["k-nn"]
+    assert found.standings[-1] is part
+    assert part.scores.n == 23
+    assert part.scores.right == int(whole["k-nn"].right[::3].sum())
+    assert part.to_dict()["sampled"]
+    assert not by_name(found)["svm"].sampled
+    best = whole[found.standings[0].name].right[::3]
+    raw = told_apart([best, whole["k-nn"].right[::3]])[1]
+    assert raw <= part.p <= 2 * raw  # raised for two
+    screen = Console(width=100, file=StringIO())
+    monkeypatch.setattr(comparison_words, "new_console", lambda: screen)
+    comparison_words.show_comparison(found, [])
+    text = screen.file.getvalue()
+    assert "k-nn * " in text
+    assert "* k-nn: on 23 of the 67 rows, at random" in text
+    both = np.array([True, True, True, True]), np.array([True, True, False, False])
+    assert told_apart([both[0], ~both[0]], both)[1] == 0.5
+
+
 def test_the_baseline_names_the_commonest_class(islands):
     _, _, y, truth = parted()
     commonest = pd.Series(y).mode()[0]
@@ -425,9 +484,9 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
     assert {each["name"] for each in found["contenders"]} == {"svm", "k-nn", "averaged"}
     for each in found["contenders"]:
         assert set(each) == {
-            "name", "family", "rows", "right", "accuracy", "interval", "baseline", "confusion", "p_value",
-            "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged", "certified",
-            "proof",
+            "name", "family", "rows", "right", "accuracy", "interval", "baseline", "confusion", "sampled",
+            "p_value", "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged",
+            "certified", "proof",
         }  # fmt: skip
         assert each["interval"][0] < each["accuracy"] < each["interval"][1]
         assert min(each["train_seconds"], each["predict_seconds"], each["model_bytes"]) > 0

@@ -50,7 +50,8 @@ def compare(
         int | None, typer.Option(help="The most passes over the rows, for all that pass; each has its own default.")
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds for each model, all folds together; one that takes longer is left out.")
+        float,
+        typer.Option(help="Seconds for each model, all folds together; one that takes longer to fit is left out."),
     ] = 30.0,
     seed: Annotated[int, typer.Option(help="Where the split and the orders come from.")] = 0,
     features: Features = None,
@@ -81,10 +82,11 @@ def compare(
     tell. Size is that of the model file, and for models of scikit-learn that of a pickle. The intervals are Wilson's,
     at 95%. The order is that of accuracy; equally accurate models keep the order of --models. p is how likely so large
     a difference to the best, the first, would be between equally good models (McNemar's exact test on the same rows,
-    with Holm's correction). Certified is what is proved from the model and its rows, without trust in how it was found:
-    separates, if its planes part the classes of all rows it learned from; gap, if no model of its kind can have an
-    objective that is smaller by more than this share of it (for kernel-svm where that takes 10 seconds at most). Ctrl-C
-    shows what is done so far.
+    with Holm's correction). A model that is too slow to predict all held-out rows in its time predicts some at random:
+    it is marked, comes last, and its interval and p are for these rows. Certified is what is proved from the model and
+    its rows, without trust in how it was found: separates, if its planes part the classes of all rows it learned from;
+    gap, if no model of its kind can have an objective that is smaller by more than this share of it (for kernel-svm
+    where that takes 10 seconds at most). Ctrl-C shows what is done so far.
 
       separatrix compare penguins --target species
 
@@ -140,7 +142,8 @@ def _draw(found: Any, plot: Path | None, scaling: Path | None) -> list[Path]:
         standings = found.standings
         figure = new_figure(7.2, 1.6 + 0.32 * len(standings))
         plots.comparison(
-            [each.name for each in standings], [each.scores.accuracy for each in standings],
+            [each.name + f" ({each.scores.n:,} rows)" * each.sampled for each in standings],
+            [each.scores.accuracy for each in standings],
             [each.scores.interval() for each in standings], [each.predict for each in standings],
             [each.family for each in standings], figure.subplots(), baseline=found.baseline.baseline,
         )  # fmt: skip

@@ -70,8 +70,8 @@ def _table(found: Any, width: int) -> tuple[Any, list[str]]:
     head = ["model", "right", "interval", "p", "train", "predict/row", "memory", "size", "certified"]
     lines = [
         [
-            each.name, f"{each.scores.accuracy:.1%}", _interval(each.scores), _p(each, found), seconds(each.train),
-            seconds(each.predict), _memory(each.memory), size(each.size),
+            each.name + " *" * each.sampled, f"{each.scores.accuracy:.1%}", _interval(each.scores),
+            _p(each, found), seconds(each.train), seconds(each.predict), _memory(each.memory), size(each.size),
             _proof(each.proof),
         ]
         for each in found.standings
@@ -100,6 +100,12 @@ def _notes(found: Any, console: Any, unseen: list[str]) -> None:
         console.print(f"These {n:,} rows do not tell {best} and {', '.join(alike)} apart (p at least 0.05).")
     elif len(found.standings) > 1:
         console.print(f"These {n:,} rows tell {best} apart from all others (p below 0.05).")
+    for each in found.standings:
+        if each.sampled:
+            console.print(
+                f"* {each.name}: on {each.scores.n:,} of the {n:,} rows, at random, as all would have taken too long; "
+                "its p is for these."
+            )
     cut = [each for each in found.standings if not each.converged]
     if cut:
         console.print(f"Stopped at the limit of their epochs: {', '.join(_names(cut))}.")

@@ -39,9 +39,11 @@ class Standing:
     family : bool
         Whether it is one of this package's.
     scores : Scores
-        Right answers on all held-out rows.
+        Right answers on the held-out rows that it was asked.
+    asked : array of bool
+        For each held-out row, in order, whether it was asked: all, or some at random if all would have taken too long.
     right : array of bool
-        For each held-out row, in order, whether its answer was right.
+        For each of them whether its answer was right.
     train, predict : float
         Seconds to fit, and seconds to predict one row among many.
     memory : int or None
@@ -61,6 +63,7 @@ class Standing:
     name: str
     family: bool
     scores: Scores
+    asked: NDArray[np.bool_]
     right: NDArray[np.bool_]
     train: float
     predict: float
@@ -71,10 +74,16 @@ class Standing:
     proof: Proof | None
     p: float = 1.0
 
+    @property
+    def sampled(self) -> bool:
+        """Whether it was asked only some of the rows."""
+        return not self.asked.all()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {
-            "name": self.name, "family": self.family, **self.scores.to_dict(), "p_value": self.p,
+            "name": self.name, "family": self.family, **self.scores.to_dict(), "sampled": self.sampled,
+            "p_value": self.p,
             "train_seconds": self.train, "predict_seconds": self.predict, "memory_bytes": self.memory,
             "model_bytes": self.size, "status": self.status, "converged": self.converged,
             "certified": self.proof is not None, "proof": None if self.proof is None else asdict(self.proof),
@@ -169,27 +178,37 @@ def _run(found: Comparison, divided: Divided, workshop: Workshop, watch: Watch) 
         for place, name in enumerate(plan.models):
             watch("contender", name=name, done=place, of=len(plan.models))
             try:
-                parts = list(workshop.found_by(measure, name, recipe, divided.folders, seconds=plan.time_limit))
+                parts = list(workshop.found_by(
+                    measure, name, recipe, divided.folders, plan.time_limit, seconds=plan.time_limit
+                ))  # fmt: skip
             except UnfinishedError as problem:
                 found.left_out[name] = str(problem)
             else:
                 found.standings.append(_standing(name, parts, divided))
     finally:
         watch("measured")
-        found.standings.sort(key=lambda each: -each.scores.accuracy)  # of equals the first that was asked for
+        # of equals the first in the plan; the best is one that was asked all rows
+        found.standings.sort(key=lambda each: (each.sampled, -each.scores.accuracy))
         if found.standings:
-            values = told_apart([each.right for each in found.standings])
+            values = told_apart([each.right for each in found.standings], [each.asked for each in found.standings])
             for each, p in zip(found.standings, values, strict=True):
                 each.p = p
 
 
 def _standing(name: str, parts: Sequence[Measured], divided: Divided) -> Standing:
     answers = np.concatenate([each.answers for each in parts])
-    truth = np.concatenate(divided.truths)
+    masks = [np.ones(len(truth), dtype=bool) for truth in divided.truths]
+    for each, mask in zip(parts, masks, strict=True):
+        if each.rows is not None:
+            mask[:] = False
+            mask[each.rows] = True
+    asked = np.concatenate(masks)
+    right = np.zeros(len(asked), dtype=bool)
+    right[asked] = answers == np.concatenate(divided.truths)[asked]
     memory = [each.memory for each in parts if each.memory is not None]
     return Standing(
-        name, CONTENDERS[name].family, divided.scores(answers), answers == truth,
-        float(np.mean([each.train for each in parts])), sum(each.predict for each in parts) / len(truth),
+        name, CONTENDERS[name].family, divided.scores(answers, asked), asked, right,
+        float(np.mean([each.train for each in parts])), sum(each.predict for each in parts) / len(answers),
         max(memory) if len(memory) == len(parts) else None, float(np.mean([each.size for each in parts])),
         parts[-1].status, all(each.converged for each in parts), _joint([each.proof for each in parts]),
     )  # fmt: skip

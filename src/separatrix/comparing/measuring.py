@@ -1,10 +1,11 @@
 """One contender on one split: its answers, seconds, bytes, and what is proved about it. Runs in a process of its own.
 
 All are measured in the same way. Training is the call of ``fit`` on prepared rows, predicting one call of ``predict``
-on all held-out rows; short calls are repeated, and the shortest counts. Memory is how far the peak of the process's
-resident memory rises during ``fit``, after a rehearsal on a few rows: it counts C, C++ and Python alike, in pages.
-Where the system does not let the peak be set back, what a fit takes below an earlier peak is not seen. A model of this
-package is as large as the file that ``sx.save`` writes, one of scikit-learn's as its pickle.
+on all held-out rows, or on some at random if all would take longer than there is time; short calls are repeated, and
+the shortest counts. Memory is how far the peak of the process's resident memory rises during ``fit``, after a rehearsal
+on a few rows: it counts C, C++ and Python alike, in pages. Where the system does not let the peak be set back, what a
+fit takes below an earlier peak is not seen. A model of this package is as large as the file that ``sx.save`` writes,
+one of scikit-learn's as its pickle.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import math
 import os
 import pickle
 import sys
@@ -20,6 +22,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,8 @@ from separatrix.rows import is_sparse
 
 _REPEATS, _ENOUGH = 7, 0.15  # a call is repeated so often at most, or until all took so many seconds
 _REHEARSAL = 60  # rows
+SAMPLES = (100, 500, 2_000, 10_000)  # rows that are predicted at random where all take too long
+_USED = 0.7  # the share of the time left that is given to one thing
 PROVED = 10.0  # seconds that a proof about a kernel may take
 _SYSTEM = Path("/proc/self")  # what Linux tells a process about itself
 
@@ -57,9 +62,9 @@ class Measured:
     Attributes
     ----------
     answers : array
-        For each held-out row the code of its class.
+        For each held-out row that was predicted the code of its class.
     train, predict : float
-        Seconds to fit, and seconds to predict all held-out rows.
+        Seconds to fit, and seconds to predict these rows.
     memory : int or None
         Bytes that fitting needed besides the rows, None where the system does not tell.
     size : int
@@ -70,6 +75,8 @@ class Measured:
         Whether it ended by itself, not at the limit of its epochs.
     proof : Proof or None
         What is proved.
+    rows : array or None
+        Which of the held-out rows were predicted, None for all.
     """
 
     answers: NDArray[np.intp]
@@ -80,16 +87,18 @@ class Measured:
     status: str
     converged: bool
     proof: Proof | None
+    rows: NDArray[np.intp] | None = None
 
 
-def measure(send: Send, name: str, recipe: Recipe, folders: Sequence[Path]) -> None:
-    """Send what is found on each split."""
+def measure(send: Send, name: str, recipe: Recipe, folders: Sequence[Path], seconds: float) -> None:
+    """Send what is found on each split, each in its share of the seconds as far as rows to predict can be left out."""
     for folder in folders:
-        send(measured(CONTENDERS[name], recipe, Trial.read(folder)))
+        send(measured(CONTENDERS[name], recipe, Trial.read(folder), seconds / len(folders)))
 
 
-def measured(contender: Contender, recipe: Recipe, trial: Trial) -> Measured:
+def measured(contender: Contender, recipe: Recipe, trial: Trial, seconds: float = math.inf) -> Measured:
     """Return what is found on one split."""
+    until = time.perf_counter() + seconds
     from sklearn.exceptions import ConvergenceWarning
 
     def fitted() -> Any:
@@ -106,7 +115,9 @@ def measured(contender: Contender, recipe: Recipe, trial: Trial) -> Measured:
         peak = _peak()
         if train < _ENOUGH:
             train = min(train, timed(fitted, spent=train)[0])
-        predict, answers = timed(lambda: model.predict(trial.held))
+        rows = sample(model, trial.held, recipe.seed, until - time.perf_counter())
+        held = trial.held if rows is None else trial.held[rows]
+        predict, answers = timed(lambda: model.predict(held))
     status = getattr(model, "status_", None)
     cut = (
         any(issubclass(each.category, ConvergenceWarning) for each in caught)
@@ -117,8 +128,28 @@ def measured(contender: Contender, recipe: Recipe, trial: Trial) -> Measured:
         np.searchsorted(model.classes_, answers), train, predict,
         None if before is None or peak is None else max(0, peak - before), _size(contender, model),
         "" if status is None else str(status), not cut,
-        _proof(model, trial, predict) if contender.family else None,
+        _proof(model, trial, predict / held.shape[0], until) if contender.family else None, rows,
     )  # fmt: skip
+
+
+def sample(model: Any, held: Any, seed: int, left: float) -> NDArray[np.intp] | None:
+    """Return which rows can be predicted in the seconds that are left, None for all.
+
+    How many is found from the time of a few, then more. They are the first of the same random order for all models.
+    """
+    n, some = held.shape[0], None
+    if math.isinf(left) or n <= SAMPLES[0]:
+        return None
+    order = np.random.default_rng(seed).permutation(n)
+    for size, following in zip(SAMPLES, (*SAMPLES[1:], math.inf), strict=True):
+        some = np.sort(order[:size])
+        took, _ = timed(partial(model.predict, held[some]), most=1)
+        left -= took
+        if took / size * n <= _USED * left:
+            return None
+        if following >= n or 2 * took / size * following > _USED * left:  # twice: here and for its answers
+            break
+    return some
 
 
 def timed(call: Callable[[], Any], *, most: int = _REPEATS, spent: float = 0.0) -> tuple[float, Any]:
@@ -184,11 +215,12 @@ def _size(contender: Contender, model: Any) -> int:
         return os.path.getsize(path)
 
 
-def _proof(model: Any, trial: Trial, predict: float) -> Proof | None:
-    """Return what can be proved about a fitted model of the family within moments; it predicts in so many seconds."""
+def _proof(model: Any, trial: Trial, each: float, until: float) -> Proof | None:
+    """Return what can be proved about a fitted model of the family in time; ``each`` is what it takes for a row."""
     kind = type(model).__name__
     if kind == "KernelSVM":
-        long = predict * len(trial.y) > PROVED * trial.held.shape[0]  # a gap takes about as long as to predict all rows
+        # it takes about as long as to predict the rows
+        long = each * len(trial.y) > min(PROVED, _USED * (until - time.perf_counter()))
         return None if long or not model.status_.converged else Proof("gap", relative_gap(model, trial.X, trial.y))
     if kind == "LinearSVM":
         found = model.certificate_

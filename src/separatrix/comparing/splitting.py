@@ -53,10 +53,10 @@ class Divided:
         """The commonest class."""
         return int(self.counts.argmax())
 
-    def scores(self, answers: NDArray[Any]) -> Scores:
-        """Return how many answers are right."""
+    def scores(self, answers: NDArray[Any], asked: Any = slice(None)) -> Scores:
+        """Return how many answers are right, to all held-out rows or those that were asked."""
         found = Scores.none(len(self.counts), self.majority)
-        found.add(np.concatenate(self.truths), answers)
+        found.add(np.concatenate(self.truths)[asked], answers)
         return found
 
     def class_counts(self, classes: list[Any]) -> list[dict[str, Any]]:

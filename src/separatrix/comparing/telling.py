@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def told_apart(rights: Sequence[NDArray[np.bool_]]) -> list[float]:
+def told_apart(rights: Sequence[NDArray[np.bool_]], asked: Sequence[NDArray[np.bool_]] | None = None) -> list[float]:
     """Return for each model how likely so large a difference to the first would be if both were equally good.
 
     Only rows that one gets right and the other wrong count: of two equally good models each would win half of them
@@ -19,6 +19,8 @@ def told_apart(rights: Sequence[NDArray[np.bool_]]) -> list[float]:
     ----------
     rights : sequence of bool arrays
         For each model whether its answer to each row was right; the best first.
+    asked : sequence of bool arrays, optional
+        For each model which rows it was asked, if not all: only rows that both were asked count.
 
     Examples
     --------
@@ -29,8 +31,9 @@ def told_apart(rights: Sequence[NDArray[np.bool_]]) -> list[float]:
     from scipy.stats import binomtest
 
     best, raw = rights[0], []
-    for right in rights[1:]:
-        lost, won = int(np.count_nonzero(best & ~right)), int(np.count_nonzero(right & ~best))
+    for place, right in enumerate(rights[1:], 1):
+        both = True if asked is None else asked[0] & asked[place]
+        lost, won = int(np.count_nonzero(best & ~right & both)), int(np.count_nonzero(right & ~best & both))
         raw.append(1.0 if lost + won == 0 else float(binomtest(won, lost + won).pvalue))
     raised, least = [1.0] * len(rights), 0.0
     for rank, place in enumerate(np.argsort(raw, kind="stable")):
