@@ -443,10 +443,69 @@ def test_rows_of_another_source_are_not_taken_for_those_learned_from(run, tmp_pa
     done(run("report", "t.sx", "other.csv", "-o", "other.html"))
     own, other = spaced(page_of("own.html")), spaced(page_of("other.html"))
     assert "to which the model was fitted" in own
-    assert "Other rows:" not in own
-    assert "Other rows:" in other
-    assert "They are not what the model was fitted to (t.csv)" in other
+    assert "Another source." not in own
+    assert "Another source." in other
+    assert "As a whole this is not what the model was fitted to (t.csv)" in other
     assert page_of("other.html").table("Labelled rows of other.csv")
+
+
+def test_rows_that_may_have_been_learned_from_give_no_interval(run, tmp_path):
+    """A file that grew by a row, and rows that an update learned from: neither shows how new rows would fare."""
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    done(run("fit", "t.csv", "--target", "label", "--test", 0))
+    with (tmp_path / "t.csv").open("a") as file:
+        file.write("5.0,0.1,red,true,3,yes\n")
+    done(run("report", "t.sx", "t.csv", "-o", "grown.html"))
+    (tmp_path / "u.csv").write_bytes(as_csv(table(60, 8)))
+    done(run("update", "t.sx", "u.csv", "-o", "u.sx"))
+    done(run("report", "u.sx", "u.csv", "-o", "updated.html"))
+    grown, updated = (spaced(page_of(name).all("header")[0]) for name in ("grown.html", "updated.html"))
+    for said in (grown, updated):
+        assert "confidence" not in said
+        assert "It may have learned from some of them or from all" in said
+        assert "They are not what the model was fitted to" not in said
+    assert "No rows were held out" in grown
+    assert "may still be among those learned from" in grown
+    assert "It has learned since it was fitted" in updated
+    assert "whether it has learned from these rows, when it was fitted or later, cannot be told" in updated
+
+
+def test_what_was_found_before_an_update_is_not_told_of_the_model_after_it(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    (tmp_path / "u.csv").write_bytes(as_csv(table(60, 8)))
+    done(run("fit", "t.csv", "--target", "label", "--report", "t.html"))
+    assert "of the rows learned from" in spaced(page_of("t.html").all("dl")[0])
+    done(run("update", "t.sx", "u.csv", "-o", "u.sx"))
+    done(run("report", "u.sx", "-o", "u.html"))
+    assert "training_accuracy" not in load("u.sx").facts
+    cards = spaced(page_of("u.html").all("dl")[0])
+    assert "of the rows learned from" not in cards
+    assert "no longer known the model has learned since" in cards
+    assert "The model holds no certificate: the model has learned since." in spaced(page_of("u.html"))
+
+
+def test_a_page_tells_why_there_is_no_certificate(run, tmp_path, monkeypatch):
+    from separatrix.tabular import fitting
+
+    rng = np.random.default_rng(2)
+    lines = [f"{rng.normal(c):.3f},{rng.normal():.3f},class {c}" for c in range(13) for _ in range(4)]
+    (tmp_path / "many.csv").write_text("\n".join(["a,b,kind", *lines]))
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    done(run("fit", "many.csv", "--target", "kind", "--certify", 5, "--test", 0, "--report", "many.html"))
+    done(run("fit", "t.csv", "--target", "label", "--certify", 0, "--report", "off.html"))
+    done(run("fit", "t.csv", "--target", "label", "--cache", "kept", "-o", "d.sx", "--report", "disk.html"))
+    monkeypatch.setattr(fitting, "_KEPT_CERTIFICATE", 10)
+    done(run("fit", "t.csv", "--target", "label", "-o", "large.sx"))
+    done(run("report", "large.sx"))
+    for name, word, why in (
+        ("many", "not tried", "fit looks for no proof where there are so many classes"),
+        ("off", "not asked", "the search for a proof was switched off"),
+        ("disk", "not tried", "the rows were learned from disk"),
+        ("large", "not kept", "the proof was too large for the model file"),
+    ):
+        page = page_of(f"{name}.html")
+        assert f"planes? {word} {why}" in spaced(page.all("dl")[0])
+        assert f"The model holds no certificate: {why}" in spaced(page.with_id("certificate"))
 
 
 def test_rows_without_labels_get_what_needs_none(run, tmp_path):

@@ -22,7 +22,7 @@ def overview(subject: Subject) -> Element:
         element("h1", element("bdi", subject.model.target), ": what was learned from ", _bdi(subject.facts["source"])),
         paragraph(_learned(subject), class_="lead"),
         paragraph(_quality(subject)),
-        paragraph(verdict(subject.certificate), " ", _ending(subject)),
+        paragraph(verdict(subject), " ", _ending(subject)),
         _about_rows(subject),
         _figures(subject),
     )
@@ -50,7 +50,7 @@ def _learned(subject: Subject) -> list[Content]:
 
 
 def _quality(subject: Subject) -> list[Content]:
-    held, seen = subject.facts.get("held_out"), subject.seen
+    facts, held, seen = subject.facts, subject.facts.get("held_out"), subject.seen
     if held is not None:
         low, high = held["interval"]
         text = (
@@ -64,23 +64,27 @@ def _quality(subject: Subject) -> list[Content]:
         elif high < held["baseline"]:
             text += ", which is better than this model"
         return [text + "."]
-    if seen is not None and seen.confusion.n and seen.trained_on is False:
-        low, high = seen.confusion.interval()
+    unknown = "how well it does on rows that it has not seen is not known"
+    if facts.get("updates"):
+        why = f"It has learned since it was fitted, so that {unknown}."
+    else:
+        why = f"No rows were held out, so {unknown}."
+    if seen is not None and seen.confusion.n and not seen.trained_on:
         return [
             "Of the rows of ", _bdi(seen.source), f", it is right about {seen.confusion.right:,} of "
-            f"{seen.confusion.n:,} ({seen.confusion.accuracy:.1%}; with 95% confidence between {low:.1%} and "
-            f"{high:.1%} on new rows like them).",
+            f"{seen.confusion.n:,} ({seen.confusion.accuracy:.1%}). It may have learned from some of them or from all, "
+            "and then this says little about new rows. ", why,
         ]  # fmt: skip
-    return ["No rows were held out, so how well it does on rows that it has not seen is not known."]
+    return [why]
 
 
 def _ending(subject: Subject) -> str:
     facts = subject.facts
     status = str(facts["status"])
-    if facts.get("interrupted"):
-        return f"Learning was interrupted, and this is the model so far ({status})."
     if facts.get("updates"):
         return f"The last thing it did: {status}."
+    if facts.get("interrupted"):
+        return f"Learning was interrupted, and this is the model so far ({status})."
     if facts.get("converged"):
         return f"Learning came to its end ({status})."
     return f"Learning stopped before it came to an end of its own ({status})."
@@ -101,16 +105,19 @@ def _about_rows(subject: Subject) -> Element | None:
             "Where this page shows rows, they are those of ", _bdi(seen.source),
             f", to which the model was fitted{both}.", class_="note",
         )  # fmt: skip
-    if seen.trained_on is None:
+    shows: list[Content] = ["Where this page shows rows, they are those of ", _bdi(seen.source)]
+    if subject.facts.get("updates"):
         return paragraph(
-            "Where this page shows rows, they are those of ", _bdi(seen.source),
-            "; whether the model was fitted to them cannot be told.", class_="note",
+            shows, ". The model was updated after it was fitted, and whether it has learned from these rows, when it "
+            "was fitted or later, cannot be told.", class_="note",
         )  # fmt: skip
+    if seen.trained_on is None:
+        return paragraph(shows, "; whether the model was fitted to them cannot be told.", class_="note")
     return paragraph(
-        element("strong", "Other rows: "), "where this page shows rows, they are those of ", _bdi(seen.source),
-        ". They are not what the model was fitted to (", _bdi(subject.facts["source"]), "): another source or query, "
-        "or a file that has changed since. The certificate and the held-out rows are about what it was fitted to.",
-        class_="note",
+        element("strong", "Another source. "), shows, ". As a whole this is not what the model was fitted to (",
+        _bdi(subject.facts["source"]), "): another source or query, or a file that has changed since. Some of its "
+        "rows, or all, may still be among those learned from. The certificate and the held-out rows are about what "
+        "it was fitted to.", class_="note",
     )  # fmt: skip
 
 
@@ -123,11 +130,12 @@ def _figures(subject: Subject) -> Element:
             ("right on held-out rows", f"{held['accuracy']:.1%}", f"95% confidence: {low:.1%} to {high:.1%}", None)
         )
         cards.append(("commonest class alone", f"{held['baseline']:.1%}", "what any model should beat", None))
-    if seen is not None and seen.confusion.n and seen.trained_on is not True:
+    if seen is not None and seen.confusion.n and not seen.trained_on:
         share = f"{seen.confusion.accuracy:.1%}"
-        cards.append((f"right on rows of {seen.source}", share, f"of {seen.confusion.n:,} with a label", None))
-    word, colour = short_verdict(subject.certificate)
-    cards.append(("classes separable by planes?", word, "for the rows learned from", colour))
+        told = f"of {seen.confusion.n:,} with a label; some may have been learned from"
+        cards.append((f"right on rows of {seen.source}", share, told, None))
+    word, colour, about = short_verdict(subject)
+    cards.append(("classes separable by planes?", word, about, colour))
     state, colour = _state(subject)
     accuracy = facts.get("training_accuracy")
     right = "" if accuracy is None else f"right on {accuracy:.1%} of the rows learned from"

@@ -17,13 +17,34 @@ _SHORT = {
 }  # fmt: skip
 
 
+# Why there is no certificate, by what fit and update note of it: a word or two, and a sentence.
+_LACKING = {
+    "off": ("not asked", "the search for a proof was switched off"),
+    "classes": ("not tried", "fit looks for no proof where there are so many classes"),
+    "size": ("not kept", "the proof was too large for the model file"),
+    "interrupted": ("not finished", "the run was interrupted before there was a proof"),
+    "disk": ("not tried", "the rows were learned from disk, where fit looks for no proof"),
+    "updated": ("no longer known", "the model has learned since"),
+}
+
 _FEW = 6  # proofs that are listed openly
 
 
-def short_verdict(certificate: Any) -> tuple[str, str | None]:
-    """Return whether planes separate the classes in a word or two, and how it is coloured."""
+def _lacking(facts: dict[str, Any]) -> tuple[str, str]:
+    """Return why a model has no certificate."""
+    return _LACKING.get(facts.get("uncertified", ""), ("not known", "the model file holds no proof"))
+
+
+def short_verdict(subject: Subject) -> tuple[str, str | None, str]:
+    """Return whether planes separate the classes in a word or two, how it is coloured, and what it is about."""
+    certificate = subject.certificate
     if certificate is None:
-        return "not asked", None
+        word, why = _lacking(subject.facts)
+        return word, None, why
+    return *_word(certificate), "for the rows learned from"
+
+
+def _word(certificate: Certificate | Certificates) -> tuple[str, str | None]:
     if isinstance(certificate, Certificate):
         return _SHORT[certificate.separable]
     found = [each.separable for each in certificate.rest.values()]
@@ -35,10 +56,13 @@ def short_verdict(certificate: Any) -> tuple[str, str | None]:
     return _SHORT[None]
 
 
-def verdict(certificate: Any) -> str:
+def verdict(subject: Subject) -> str:
     """Return whether planes separate the classes in a sentence for anyone."""
+    certificate = subject.certificate
     if certificate is None:
-        return "Whether planes can tell the classes apart was not asked, or there is no proof in the model file."
+        word, why = _lacking(subject.facts)
+        known = "is no longer known" if word == "no longer known" else "is not known"
+        return f"Whether planes can tell the classes apart without a mistake {known}: {why}."
     if isinstance(certificate, Certificate):
         return {
             "strict": "A flat plane can tell the two classes apart without one mistake on the rows that it learned "
@@ -57,24 +81,27 @@ def verdict(certificate: Any) -> str:
             "Flat planes can tell each class from all others without one mistake on the rows that it learned from; "
             "this is proved."
         )
-    rest = (
-        "for the others it is proved that no plane does" if None not in found else "the others are not, or not decided"
-    )
-    return f"Of the {k} classes, {strict} can be told from all others by a flat plane without one mistake; {rest}."
+    if strict == 0 and None not in found:
+        return (
+            f"None of the {k} classes can be told from all others by a flat plane without one mistake; this is proved."
+        )
+    if set(found) == {None}:
+        return (
+            "Whether a flat plane can tell a class from all others without a mistake was not decided for any of the "
+            f"{k} classes in the time there was."
+        )
+    rest = "for the others it is proved that none does" if None not in found else "the others are not, or not decided"
+    some = strict or "none"
+    return f"Of the {k} classes, {some} can be told from all others by a flat plane without one mistake; {rest}."
 
 
 def proof(subject: Subject) -> Element:
     """Return the section about the certificate."""
     found = subject.certificate
     if found is None:
-        why = (
-            "It was updated with other rows since, and what was proved before is no longer about its data."
-            if subject.facts.get("updates")
-            else "The rows were learned from disk, the proof was switched off or too large to be kept, or there are "
-            "too many classes."
-        )
+        why = _lacking(subject.facts)[1]
         content: Content = [
-            paragraph("The model holds no certificate. ", why),
+            paragraph(f"The model holds no certificate: {why}."),
             paragraph(element("code", "separatrix certify MODEL SOURCE"), " looks for one anew."),
         ]
     else:

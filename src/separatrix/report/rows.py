@@ -78,7 +78,8 @@ class Seen:
     source : str
         Its name.
     trained_on : bool or None
-        Whether the model was fitted to it as it is; None where that cannot be told.
+        Whether the model was fitted to it as it is, and to nothing else; None where that cannot be told. False does not
+        say that its rows are new to the model: some of them, or all, may be among those learned from.
     labelled : bool
         Whether it holds labels.
     rows, lacking, unlabelled, foreign : int
@@ -131,8 +132,8 @@ def _look(model: TableModel, source: Any, unknown: str, trained_on: bool, watch:
     k = len(model.classes_)
     same: bool | None = trained_on or None
     key, known = source.fingerprint(), model.facts.get("fingerprint")
-    if not trained_on and key is not None and known is not None:
-        same = key == known and not model.facts.get("updates")
+    if not trained_on and key is not None and known is not None and not model.facts.get("updates"):
+        same = key == known
     counts = [int(each["rows"]) for each in model.facts.get("classes", [])]
     majority = int(np.argmax(counts)) if len(counts) == k else 0
     seen = Seen(source.name, same, labelled, Scores.none(k, majority), Binned(k))

@@ -225,6 +225,8 @@ class _Job:
         certificate = None
         if settings.certify > 0 and not interrupted:
             certificate = self._certify(X, y, facts)
+        else:
+            facts["uncertified"] = "interrupted" if interrupted else "off"
         facts["seconds"] = round(time.perf_counter() - began, 3)
         return Fitted(model, interrupted, certificate)
 
@@ -280,12 +282,16 @@ class _Job:
         try:
             found = certificate_of(X, y, self._settings.certify, self._settings.seed)
         except KeyboardInterrupt:  # the model is there already
+            facts["uncertified"] = "interrupted"
             return None
         if found is None:
-            facts["certificate"] = None
+            facts |= {"certificate": None, "uncertified": "classes"}
             return None
         text = found.to_json()
-        facts["certificate"] = json.loads(text) if len(text) <= _KEPT_CERTIFICATE else None
+        if len(text) <= _KEPT_CERTIFICATE:
+            facts["certificate"] = json.loads(text)
+        else:
+            facts |= {"certificate": None, "uncertified": "size"}
         return found
 
     def _facts(self, source: Any, gathered: Gathered, preparation: Preparation) -> dict[str, Any]:
@@ -335,6 +341,7 @@ class _Job:
         facts["asked"] = asdict(self._asked)
         facts |= {"status": str(status), "converged": status.converged, "interrupted": status.interrupted}
         facts |= {"place": asdict(place), "on_disk": True, "data": prepared.mark, "mistakes": mistakes}
+        facts["uncertified"] = "disk"
         model = TableModel(prepared.preparation, estimator, prepared.target, self._asked.weight, facts)
         counts = np.array([each["rows"] for each in facts["classes"]])
         scores = Scores.none(len(labels), int(counts.argmax()))

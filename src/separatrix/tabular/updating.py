@@ -72,8 +72,10 @@ def update(
         raise ValueError(f"{source.name} holds no complete row to learn from")
     updates = model.facts.setdefault("updates", [])
     updates.append({"source": source.name, "rows": told.rows, "mistakes": told.mistakes})
-    model.facts.pop("certificate", None)  # it was about other rows
+    if model.facts.pop("certificate", None) is not None:  # it was about other rows
+        model.facts["uncertified"] = "updated"
     model.facts.pop("held_out", None)
+    model.facts.pop("training_accuracy", None)  # of the model before
     model.facts["data"] = None
     model.facts["status"] = str(estimator.status_)
     return told
