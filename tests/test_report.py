@@ -37,7 +37,7 @@ KINDS = ["averaged", "perceptron", "voted", "pocket", "neuron", "svm", "kernel-s
 KNOWN = {
     "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "aria-labelledby", "aria-label",
     "aria-hidden", "role", "tabindex", "scope", "dir", "style", "viewbox", "d", "x", "y", "width", "height",
-    "text-anchor", "transform", "preserveaspectratio",
+    "text-anchor", "transform", "preserveaspectratio", "title",
 }  # fmt: skip
 
 
@@ -183,7 +183,13 @@ def test_weights_stand_in_the_units_of_the_table_with_their_spread(penguins):
     assert as_number(own) == pytest.approx(change[0, 0], rel=1e-3)
     assert as_number(spread) == pytest.approx(5.4, abs=0.2)
     assert as_number(over) == pytest.approx(as_number(own) * as_number(spread), rel=2e-3)
-    assert weights["sex=male"][2] == "yes or no"
+    for name, value in (("sex", "male"), ("island", "Torgersen")):
+        _, own, spread, over = weights[f"{name}={value}"]
+        expected = np.std([row[name] == value for row in whole])
+        assert as_number(spread) == pytest.approx(expected, rel=1e-3)
+        assert as_number(over) == pytest.approx(as_number(own) * expected, rel=2e-3)
+    size = [abs(as_number(row[4])) for row in page.table("For Adelie")[1:-1]]
+    assert size == sorted(size, reverse=True)
 
 
 def as_number(text: str) -> float:
@@ -559,6 +565,151 @@ def test_unscaled_numbers_get_their_spread_from_the_rows(run, tmp_path, monkeypa
     spreads = {row[0]: as_number(row[4]) for row in page_of("with.html").table("For yes")[1:3]}
     for name in ("length", "width"):
         assert spreads[name] == pytest.approx(np.std([row[name] for row in whole]), rel=1e-3)
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax", "none"])
+def test_a_rare_value_of_a_category_is_as_strong_as_it_is_spread(scale, run, tmp_path):
+    """Order and bars are those of weight times standard deviation, for numbers and values of categories alike."""
+    (tmp_path / "t.csv").write_bytes(as_csv(table(300, 4)))
+    done(run("fit", "t.csv", "--target", "label", "--scale", scale, "--test", 0, "--report", "t.html"))
+    whole = [row for row in table(300, 4).to_pylist() if row["length"] is not None]
+    columns = {name: [row[name] for row in whole] for name in ("length", "width", "count")}
+    columns |= {f"colour={c}": [row["colour"] == c for row in whole] for c in ("blue", "red", "sea green")}
+    columns |= {f"sold={value}": [row["sold"] is value for row in whole] for value in (True, False)}
+    rows = page_of("t.html").table("For yes")[1:-1]
+    strengths = []
+    for name, _, _, own, spread, over in rows:
+        assert as_number(spread) == pytest.approx(np.std(columns[name]), rel=1e-3)
+        assert as_number(over) == pytest.approx(as_number(own) * np.std(columns[name]), rel=2e-3)
+        strengths.append(abs(as_number(over)))
+    assert strengths == sorted(strengths, reverse=True)
+    assert "cannot be compared" not in spaced(page_of("t.html").with_id("weights"))
+
+
+def test_without_rows_values_of_categories_are_said_not_to_be_comparable(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    done(run("fit", "t.csv", "--target", "label"))
+    done(run("report", "t.sx"))
+    page = page_of("t.html")
+    rows = {row[0]: row for row in page.table("For yes")[1:]}
+    assert rows["colour=red"][4:] == ["no to yes", "\u2013"]
+    assert as_number(rows["width"][4]) == pytest.approx(1.0, abs=0.2)
+    assert "cannot be compared with those of numbers" in spaced(page.with_id("weights"))
+
+
+def test_a_constant_number_is_no_category(run, tmp_path):
+    lines = [f"{k / 10},0.1,{'yes' if k > 12 else 'no'}" for k in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,same,y", *lines]))
+    done(run("fit", "t.csv", "--target", "y", "--scale", "none", "--test", 0, "--report", "t.html"))
+    rows = {row[0]: row[3:] for row in page_of("t.html").table("For yes")[1:]}
+    assert as_number(rows["same"][0]) != 0
+    assert rows["same"][1:] == ["0", "0"]
+
+
+def test_settings_are_told_as_values(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes(as_csv(table()))
+    done(run("fit", "t.csv", "--target", "label", "--model", "kernel-svm", "--test", 0, "--report", "k.html"))
+    X = load("t.sx")._matrix(pa.Table.from_pylist([row for row in table().to_pylist() if row["length"] is not None]))
+    gamma = 1.0 / (X.shape[1] * X.var())
+    done(run("fit", "t.csv", "--target", "label", "--model", "neuron", "--epochs", 7, "--report", "n.html"))
+    k, n = (settings(page_of(name)) for name in ("k.html", "n.html"))
+    assert k["parameter C"] == "1"
+    assert k["parameter kernel"] == "rbf"
+    assert k["parameter gamma"].startswith("scale")
+    assert float(k["parameter gamma"].split("here ")[1]) == pytest.approx(gamma, rel=1e-5)
+    assert n["parameter max_iter"] == "7"
+    assert n["parameter stop"] == "NoProgress(tol=0.0001, patience=5) or EpochsInAll(epochs=7)"
+    assert n["parameter eta0"] == "0.01"
+    assert "by default" not in {*k.values(), *n.values()}
+
+
+def settings(page: Node) -> dict[str, str]:
+    names, values = (page.with_id("origin").all(tag) for tag in ("dt", "dd"))
+    return {spaced(name): spaced(value) for name, value in zip(names, values, strict=True)}
+
+
+def test_shifts_below_zero_are_added(run, tmp_path):
+    lines = [f"{-20 + k / 2},{k},{'yes' if k > 12 else 'no'}" for k in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["low,high,y", *lines]))
+    for scale, low, high in (
+        ("standard", "(x + 12.75) / ", "(x \u2212 14.5) / "),
+        ("minmax", "x \u00b7 0.0689655 + 1.37931", "x \u00b7 0.0344828 + 0"),
+    ):
+        done(run("fit", "t.csv", "--target", "y", "--scale", scale, "--test", 0, "--report", "t.html"))
+        becomes = {row[0]: row[2] for row in page_of("t.html").table("Columns and what becomes of them")[1:]}
+        assert becomes["low"].startswith(low)
+        assert becomes["high"].startswith(high)
+
+
+def test_a_label_from_right_to_left_turns_no_other_word(run, tmp_path):
+    labels = ["\u0645\u0631\u062d\u0628\u0627", "\u05e9\u05dc\u05d5\u05dd", "plain"]
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal(4 * c):.3f},{rng.normal():.3f},{labels[c]}" for c in range(3) for _ in range(9)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,kind", *lines]), encoding="utf-8")
+    done(run("fit", "t.csv", "--target", "kind", "--report", "t.html"))
+    page = page_of("t.html").with_id("certificate")
+    cells = [node for node in page.all("th") if "the other classes" in node.text()]
+    assert len(cells) == 3
+    for cell in [*cells, *page.all("summary")]:
+        assert "dir" not in cell.attributes
+        alone = "".join(child for child in cell.children if isinstance(child, str))
+        assert not any(label in alone for label in labels[:2])
+        assert all(node.tag in ("bdi", "th", "summary") for node in cell.walk())
+
+
+def test_long_names_are_shortened_and_told_whole(run, tmp_path):
+    column, label = "c" * 290 + "umn", "l" * 290 + "abel"
+    lines = [f"{k},{k % 7},{label if k > 12 else 'no'}" for k in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{column},b,y", *lines]))
+    done(run("fit", "t.csv", "--target", "y", "--test", 0, "--report", "t.html"))
+    page = page_of("t.html")
+    heads = [node for node in page.all("th") if node.text().endswith(("ccumn", "llabel"))]
+    assert len(heads) >= 4
+    for node in heads:
+        assert len(node.text()) < 60
+        assert node.all("bdi")[0].attributes["title"] in (column, label)
+    for section_ in ("rows", "weights", "answers", "look"):
+        assert "l" * 100 not in page.with_id(section_).text()
+        assert "c" * 100 not in page.with_id(section_).text()
+
+
+def test_a_perceptron_says_why_it_has_no_curve_of_a_loss(penguins, run):
+    _, _, page = penguins
+    assert "their number is its loss" in spaced(page.with_id("learning"))
+    done(run("fit", "penguins", "--target", "species", "--model", "neuron", "--epochs", 9, "--report", "n.html"))
+    assert "their number is its loss" not in spaced(page_of("n.html"))
+
+
+def test_both_ways_to_count_rows_are_told_in_one_place(penguins):
+    _, _, page = penguins
+    said = spaced(page.with_id("certificate"))
+    assert "counted from 0; the lists of rows on this page count those of the source, from 1" in said
+
+
+def test_no_class_that_a_plane_tells_from_the_others_is_said_without_a_zero(run, tmp_path):
+    lines = [f"{c},{k % 2},{'abc'[(c + k) % 3]}" for c in range(4) for k in range(6)]
+    (tmp_path / "t.csv").write_text("\n".join(["u,v,kind", *lines]))
+    done(run("fit", "t.csv", "--target", "kind", "--test", 0, "--report", "t.html"))
+    assert "None of the 3 classes can be told from all others" in spaced(page_of("t.html").all("header")[0])
+
+
+def test_an_interrupted_fit_says_how_to_have_its_report(run, monkeypatch):
+    from separatrix.tabular import fitting
+
+    whole = fitting.fit
+
+    def cut(*given, **named):
+        found = whole(*given, **named)
+        return fitting.Fitted(found.model, True)
+
+    monkeypatch.setattr(fitting, "fit", cut)
+    status, out, _ = run("fit", "penguins", "--target", "species", "--report", "p.html")
+    assert status == 130
+    (command,) = [line for line in out.splitlines() if "separatrix report" in line]
+    words = command.split("separatrix report ")[1].split()
+    assert not Path("p.html").exists()
+    done(run("report", *words))
+    assert page_of("p.html").table("Rows nearest to the boundary")
 
 
 def test_rows_from_standard_input_are_read_again_for_the_report(run, monkeypatch):

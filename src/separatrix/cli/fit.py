@@ -166,11 +166,22 @@ def fit(
     else:
         show_fitted(found, path)
         if page is not None and problem is None:
-            typer.echo("No report was written." if found.interrupted else f"Report written to {page}.")
+            typer.echo(f"Report written to {page}." if not found.interrupted else _later(path, source, page))
     if found.interrupted:
         raise typer.Exit(130)
     if problem is not None:
         raise ValueError(f"the model is in {path}, but there is no report: {problem}")
+
+
+def _later(path: Path, source: str | None, page: Path) -> str:
+    """Return how to have the report of a model that was interrupted."""
+    import shlex
+
+    rows = "SOURCE" if source is None or source == "-" else shlex.quote(source)
+    return (
+        "No report was written; this writes it for the model so far: "
+        f"separatrix report {shlex.quote(str(path))} {rows} -o {shlex.quote(str(page))}"
+    )
 
 
 def _write_report(found: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:

@@ -17,7 +17,13 @@ def report(
         typer.Argument(help="Rows to show: their margins, the boundary, the worst mistakes; a source as for fit."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page; by default the model's name with .html.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The page; by default the model's name with .html, in the folder where the command runs. A page that "
+            "is there already is replaced, one of fit --report too.",
+        ),
     ] = None,
     unknown: Unknown = "fail",
     sql: Sql = None,

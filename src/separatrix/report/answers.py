@@ -10,7 +10,19 @@ import numpy as np
 from separatrix.report.closeness import Closeness
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.rows import Row, Seen
-from separatrix.report.subject import MANY, Subject, boxed, counted, number, paragraph, section, table
+from separatrix.report.subject import (
+    MANY,
+    Subject,
+    boxed,
+    brief,
+    counted,
+    data,
+    isolated,
+    number,
+    paragraph,
+    section,
+    table,
+)
 from separatrix.rows import is_sparse
 from separatrix.tabular.raw import MISSING, UNSEEN
 from separatrix.tabular.weights import weights_of
@@ -26,11 +38,11 @@ def confusion(subject: Subject) -> Element:
     parts: list[Content] = []
     if held is not None:
         counts = np.array(held["confusion"], dtype=np.int64)
-        parts.append(_matrix(subject, counts, f"Held-out rows of {subject.facts['source']}"))
+        parts.append(_matrix(subject, counts, f"Held-out rows of {isolated(brief(str(subject.facts['source'])))}"))
     if seen is not None and seen.confusion.n:
         which = "All labelled rows of" if seen.trained_on else "Labelled rows of"
         among = ", those learned from among them" if seen.trained_on else ""
-        parts.append(_matrix(subject, seen.confusion.confusion, f"{which} {seen.source}{among}"))
+        parts.append(_matrix(subject, seen.confusion.confusion, f"{which} {isolated(brief(seen.source))}{among}"))
     intro = "Rows by their class (down) and by the model's answer (across). Right answers are on the diagonal."
     if not parts:
         return section(
@@ -49,7 +61,7 @@ def _matrix(subject: Subject, counts: Any, caption: str) -> Element:
         return _frequent(labels, counts, caption)
     most = max(int(counts.max()), 1)
     head = element("tr", element("th", "class \u2193 answer \u2192", scope="col"), [
-        element("th", element("bdi", label), scope="col", class_="number") for label in labels
+        element("th", data(label), scope="col", class_="number") for label in labels
     ], element("th", "found", scope="col", class_="number"))  # fmt: skip
     body = []
     for code, own in enumerate(counts.tolist()):
@@ -64,7 +76,7 @@ def _matrix(subject: Subject, counts: Any, caption: str) -> Element:
         body.append(
             element(
                 "tr",
-                element("th", element("bdi", labels[code]), scope="row"),
+                element("th", data(labels[code]), scope="row"),
                 cells,
                 element("td", share, class_="share"),
             )
@@ -79,14 +91,14 @@ def _frequent(labels: list[str], counts: Any, caption: str) -> Element:
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong.ravel(), kind="stable")[:MANY]
-    rows = []
+    rows: list[list[Content]] = []
     for place in order.tolist():
         a, b = divmod(place, len(labels))
         if wrong[a, b]:
-            rows.append([labels[a], labels[b], f"{int(wrong[a, b]):,}", f"{int(counts[a].sum()):,}"])
+            rows.append([data(labels[a]), data(labels[b]), f"{int(wrong[a, b]):,}", f"{int(counts[a].sum()):,}"])
     right, total = int(np.trace(counts)), int(counts.sum())
     told = f"{caption}: {right:,} of {total:,} right; the commonest mistakes of {len(labels)} classes"
-    return table(told, ["class", "answer", "rows", "of its rows"], rows, numbers=(2, 3), texts=(0, 1))
+    return table(told, ["class", "answer", "rows", "of its rows"], rows, numbers=(2, 3))
 
 
 def rows_to_look_at(subject: Subject) -> Element:
@@ -136,22 +148,22 @@ def _rows(subject: Subject, seen: Seen, rows: Sequence[Row], caption: str, what:
         *(["label"] if known else []),
         "answer",
         what,
-        *(element("bdi", c) for _, c in columns),
+        *(data(c) for _, c in columns),
     ]
     body: list[list[Content]] = []
     for row in rows:
-        label = labels[row.label] if row.label >= 0 else "\u2013"
+        label = data(labels[row.label]) if row.label >= 0 else "\u2013"
         cells: list[Content] = [
             f"{row.number:,}",
             *([label] if known else []),
-            labels[row.answer],
+            data(labels[row.answer]),
             number(row.distance, 3),
         ]
         cells += [_cell(model, row, place) for place, _ in columns]
         body.append(cells)
     first = 3 + known
     return table(
-        f"{caption} of {seen.source}", head, body, numbers=(first - 1,), texts=(*range(1, first - 1), *range(first, 99))
+        f"{caption} of {isolated(brief(seen.source))}", head, body, numbers=(first - 1,), texts=range(first, 99)
     )
 
 
@@ -194,7 +206,9 @@ def _cell(model: Any, row: Row, place: int) -> str:
     own = preparation.role(feature.role).index(feature)
     if feature.role == "category":
         code = int(raw.codes[0, own])
-        return {MISSING: "\u2013", UNSEEN: "(not known to the model)"}.get(code) or feature.levels[code]
+        return {MISSING: "\u2013", UNSEEN: "(not known to the model)"}.get(code) or brief(
+            feature.levels[code], _LETTERS
+        )
     text = raw.texts[own][0]
     if text is None:
         return "\u2013"

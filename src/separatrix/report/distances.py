@@ -10,7 +10,7 @@ from separatrix.report.drawing import Chart, bars, colour_of, legend
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.projection import View, view
 from separatrix.report.rows import Sample, Seen
-from separatrix.report.subject import Subject, counted, figure, isolated, listed, paragraph, section
+from separatrix.report.subject import Subject, brief, counted, data, figure, isolated, listed, paragraph, section
 from separatrix.rows import Floats
 from separatrix.tabular.weights import weights_of
 
@@ -32,14 +32,14 @@ def distances(subject: Subject) -> Element:
 
 
 def _intro(subject: Subject, seen: Seen) -> list[Content]:
-    parts: list[Content] = [f"{counted(seen.rows, 'row')} of ", element("bdi", seen.source)]
+    parts: list[Content] = [f"{counted(seen.rows, 'row')} of ", data(seen.source)]
     if seen.lacking:
         parts.append(f", of which {seen.lacking:,} lack a value and have no answer")
     parts.append(". ")
     if not seen.labelled:
         parts += [
             "They have no labels (a column ",
-            element("bdi", subject.model.target),
+            data(subject.model.target),
             "), so what needs labels is left ",
         ]
         parts.append("out. ")
@@ -80,7 +80,7 @@ def _histogram(subject: Subject, seen: Seen) -> list[Element]:
         if bar is not None:
             chart.add(bar)
         total = int(counts[code].sum())
-        words = f"{isolated(_short(labels[code]))}: {counted(total, 'row')}"
+        words = f"{isolated(brief(labels[code], 32))}: {counted(total, 'row')}"
         chart.add(
             element("text", words, class_="strong", x=f"{chart.left + 4:.1f}", y=f"{base - room - 6.0:.1f}"),
         )
@@ -165,7 +165,7 @@ def _picture(
         for part, marked in ((own & ~wrong, False), (wrong, True)):
             chart.points(across[part], along[part], colour, place, marked=marked)
         if code in drawn:
-            entries.append((str(place), colour, labels[code]))
+            entries.append((str(place), colour, brief(labels[code])))
     if len(drawn) < len(labels):
         entries.append(("0", "grey", "other classes"))
     if known and (sample.answers != sample.labels)[sample.labels >= 0].any():
@@ -173,7 +173,7 @@ def _picture(
     says = _says(subject, seen, sample, found, positive, names)
     if outside.any():
         says.append(f" {counted(int(outside.sum()), 'row')} further out at the edge.")
-    title = "The boundary" if two else f"The boundary of {isolated(positive)}"
+    title = "The boundary" if two else f"The boundary of {isolated(brief(positive))}"
     text = f"{len(sample):,} rows as points, by {what} and the direction in which they spread most along the boundary"
     return figure(title, chart.svg(text), says, signs=legend(entries))
 
@@ -182,7 +182,7 @@ def _says(
     subject: Subject, seen: Seen, sample: Sample, found: View, positive: str, names: list[str] | None
 ) -> list[Content]:
     claims = "the answer is" if names is None or len(subject.labels) == 2 else "its plane says"
-    says: list[Content] = [f"Right of the line at 0 {claims} ", element("bdi", positive), ". "]
+    says: list[Content] = [f"Right of the line at 0 {claims} ", data(positive), ". "]
     if len(sample) < seen.answered:
         says.append(f"{len(sample):,} of {seen.answered:,} rows, drawn by their number. ")
     if found.features:
@@ -204,7 +204,3 @@ def _axis(values: Floats, label: str, *, zero: bool = False) -> Axis:
         low, high = min(low, 0.0), max(high, 0.0)
     wide = (high - low) or 2.0
     return Axis(low - 0.05 * wide, high + 0.05 * wide, label)
-
-
-def _short(text: str, most: int = 32) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}\u2026"

@@ -13,7 +13,7 @@ from separatrix.observers import History
 from separatrix.report.axes import Axis
 from separatrix.report.drawing import Chart, colour_of, legend
 from separatrix.report.elements import Content, Element, element
-from separatrix.report.subject import Subject, counted, figure, paragraph, section
+from separatrix.report.subject import Subject, brief, counted, figure, paragraph, section
 from separatrix.rows import Floats
 
 _FAR = 12.0  # a bound this many times the mistakes is drawn over their logarithm
@@ -46,6 +46,9 @@ def learning(subject: Subject) -> Element:
             charts += _loss(epochs, np.array(history.mean_loss))
         charts += _mistakes(epochs, np.array(history.mistakes, dtype=np.float64))
         if subject.kind in ("averaged", "perceptron", "voted", "pocket"):
+            words.append(
+                "A perceptron learns from mistakes only; their number is its loss, so there is no other curve."
+            )
             bound = mistake_bound(subject)
             if isinstance(bound, Bound):
                 charts += _beside_bound(subject, history, epochs, bound)
@@ -55,7 +58,8 @@ def learning(subject: Subject) -> Element:
         charts += _gaps(subject, history)
         words.append(
             "A support vector machine is not learned from mistakes but solved: two problems approach each other from "
-            "above and below, and the gap between them bounds how far the model is from the best."
+            "above and below, and the gap between them bounds how far the model is from the best. The gaps here are as "
+            "the solver found them while it ran."
             + ("" if charts else " Here the gap was closed at once, so there is no curve to show.")
         )
     if not charts and not words:
@@ -172,7 +176,7 @@ def _gaps(subject: Subject, history: Any) -> list[Element]:
     """Return how the gap of a support vector machine closed, one line for each of its machines."""
     labels = subject.labels
     if isinstance(history, list):
-        runs = {labels[k]: np.array(each.gap, dtype=np.float64) for k, each in enumerate(history)}
+        runs = {brief(labels[k]): np.array(each.gap, dtype=np.float64) for k, each in enumerate(history)}
     else:
         by_machine: dict[int, list[float]] = {}
         rounds = list(history) if not hasattr(history, "exact") else []

@@ -7,7 +7,20 @@ from typing import Any
 
 from separatrix import __version__
 from separatrix.report.elements import Content, Element, element
-from separatrix.report.subject import Subject, counted, details, isolated, listed, number, paragraph, section, table
+from separatrix.report.subject import (
+    Subject,
+    brief,
+    counted,
+    data,
+    details,
+    isolated,
+    listed,
+    number,
+    paragraph,
+    section,
+    table,
+)
+from separatrix.stops import AnyOf
 from separatrix.tabular.preparation import LACKING, SCALING, Preparation
 
 _COLUMNS = 60  # that are listed one by one
@@ -18,6 +31,7 @@ _NAMES = {
     "time_limit": "most seconds of learning",
     "certify": "seconds to look for a proof",
 }
+_SILENT = ("verbose", "n_jobs", "cache_size")  # parameters that change no model
 
 
 def origin(subject: Subject) -> Element:
@@ -58,15 +72,30 @@ def _source(subject: Subject) -> Element:
 
 def _settings(subject: Subject) -> Element:
     settings: dict[str, Any] = subject.facts["settings"]
+    estimator = subject.model.estimator
+    kernel = getattr(estimator, "_kernel", None)
     shown: list[tuple[str, Content]] = [
-        (_NAMES.get(key, key), _plain(value)) for key, value in settings.items() if key != "parameters"
+        (_NAMES.get(key, key), _plain(value))
+        for key, value in settings.items()
+        if key != "parameters" and value is not None
     ]
-    shown += [(f"parameter {key}", _plain(value)) for key, value in settings.get("parameters", {}).items()]
+    for key, value in sorted(estimator.get_params().items()):
+        if value is None or key in _SILENT:
+            continue
+        found = getattr(kernel, key, None) if isinstance(value, str) else None  # gamma="scale" is a number by then
+        told = _plain(value) + (f", here {found:.6g}" if isinstance(found, float) else "")
+        shown.append((f"parameter {key}", told))
     return _facts(shown)
 
 
 def _plain(value: Any) -> str:
-    return "by default" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, AnyOf):
+        return " or ".join(_plain(rule) for rule in value.rules)
+    if isinstance(value, tuple | list):
+        return ", ".join(_plain(each) for each in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{isolated(str(key))}: {_plain(each)}" for key, each in value.items())
+    return f"{value:g}" if isinstance(value, float) else brief(str(value), 200)
 
 
 def _preparation(preparation: Preparation) -> list[Content]:
@@ -79,26 +108,31 @@ def _preparation(preparation: Preparation) -> list[Content]:
         if feature.role == "number":
             shift, factor = float(preparation.shift[numbers]), float(preparation.factor[numbers])
             how = {
-                "standard": f"(x \u2212 {number(shift, 6)}) / {number(factor, 6)}",
-                "minmax": f"x \u00b7 {number(factor, 6)} + {number(shift, 6)}",
+                "standard": f"(x {_added(-shift)}) / {number(factor, 6)}",
+                "minmax": f"x \u00b7 {number(factor, 6)} {_added(shift)}",
                 "none": "as it is",
             }[preparation.scale]
-            rows.append([feature.name, f"number, {scaling.replace('taken as they are', 'not scaled')}", how])
+            rows.append([data(feature.name), f"number, {scaling.replace('taken as they are', 'not scaled')}", how])
             numbers += 1
         elif feature.role == "category":
-            shown = ", ".join(feature.levels[:_LEVELS])
+            shown = ", ".join(brief(level) for level in feature.levels[:_LEVELS])
             more = f" and {len(feature.levels) - _LEVELS:,} more" if len(feature.levels) > _LEVELS else ""
-            rows.append([feature.name, "one number, 0 or 1, for each value", shown + more])
+            rows.append([data(feature.name), "one number, 0 or 1, for each value", shown + more])
         else:
             how = "hashed" if feature.words is None else f"{len(feature.words):,} of them, weighed by rarity"
-            rows.append([feature.name, "words and pairs of words", how])
-    whole = table("Columns and what becomes of them", ["column", "becomes", "how"], rows, texts=(0, 2))
+            rows.append([data(feature.name), "words and pairs of words", how])
+    whole = table("Columns and what becomes of them", ["column", "becomes", "how"], rows, texts=(2,))
     left = len(preparation.features) - _COLUMNS
     out: list[Content] = [paragraph(LACKING[preparation.missing])]
     out.append(details(f"{counted(len(rows), 'column')}", whole) if len(rows) > 12 else whole)
     if left > 0:
         out.append(paragraph(f"{left:,} more columns are not listed.", class_="note"))
     return out
+
+
+def _added(value: float) -> str:
+    sign = "\u2212" if value < 0 else "+"
+    return f"{sign} {number(abs(value), 6)}"
 
 
 def _versions(subject: Subject) -> Element:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.proof import short_verdict, verdict
-from separatrix.report.subject import Subject, counted, listed, name, paragraph
+from separatrix.report.subject import Subject, brief, counted, data, isolated, listed, name, paragraph
 from separatrix.tabular.kinds import TITLES
 
 
@@ -19,7 +17,7 @@ def overview(subject: Subject) -> Element:
     """Return the summary in plain words, and its figures."""
     return element(
         "header",
-        element("h1", element("bdi", subject.model.target), ": what was learned from ", _bdi(subject.facts["source"])),
+        element("h1", data(subject.model.target), ": what was learned from ", data(subject.facts["source"])),
         paragraph(_learned(subject), class_="lead"),
         paragraph(_quality(subject)),
         paragraph(verdict(subject), " ", _ending(subject)),
@@ -38,14 +36,14 @@ def _learned(subject: Subject) -> list[Content]:
     parts: list[Content] = [
         f"This is {article} {kind}. From {from_what} of a row it answers which ", name(subject.model.target),
         " the row has: ", listed(labels, last="or"), f". It learned from {counted(rows['train'], 'row')} of ",
-        _bdi(facts["source"]),
+        data(facts["source"]),
     ]  # fmt: skip
     if rows["dropped"]:
         lack = "lacks" if rows["dropped"] == 1 else "lack"
         parts.append(f"; {rows['dropped']:,} of its {rows['read']:,} rows {lack} a value and were left out")
     parts.append(".")
     for change in facts.get("updates", []):
-        parts += [f" Later it was taught {counted(change['rows'], 'row')} of ", _bdi(change["source"]), "."]
+        parts += [f" Later it was taught {counted(change['rows'], 'row')} of ", data(change["source"]), "."]
     return parts
 
 
@@ -71,7 +69,7 @@ def _quality(subject: Subject) -> list[Content]:
         why = f"No rows were held out, so {unknown}."
     if seen is not None and seen.confusion.n and not seen.trained_on:
         return [
-            "Of the rows of ", _bdi(seen.source), f", it is right about {seen.confusion.right:,} of "
+            "Of the rows of ", data(seen.source), f", it is right about {seen.confusion.right:,} of "
             f"{seen.confusion.n:,} ({seen.confusion.accuracy:.1%}). It may have learned from some of them or from all, "
             "and then this says little about new rows. ", why,
         ]  # fmt: skip
@@ -102,10 +100,10 @@ def _about_rows(subject: Subject) -> Element | None:
         held = subject.facts["rows"]["test"]
         both = ", both those that it learned from and those held out" if held else ""
         return paragraph(
-            "Where this page shows rows, they are those of ", _bdi(seen.source),
+            "Where this page shows rows, they are those of ", data(seen.source),
             f", to which the model was fitted{both}.", class_="note",
         )  # fmt: skip
-    shows: list[Content] = ["Where this page shows rows, they are those of ", _bdi(seen.source)]
+    shows: list[Content] = ["Where this page shows rows, they are those of ", data(seen.source)]
     if subject.facts.get("updates"):
         return paragraph(
             shows, ". The model was updated after it was fitted, and whether it has learned from these rows, when it "
@@ -115,7 +113,7 @@ def _about_rows(subject: Subject) -> Element | None:
         return paragraph(shows, "; whether the model was fitted to them cannot be told.", class_="note")
     return paragraph(
         element("strong", "Another source. "), shows, ". As a whole this is not what the model was fitted to (",
-        _bdi(subject.facts["source"]), "): another source or query, or a file that has changed since. Some of its "
+        data(subject.facts["source"]), "): another source or query, or a file that has changed since. Some of its "
         "rows, or all, may still be among those learned from. The certificate and the held-out rows are about what "
         "it was fitted to.", class_="note",
     )  # fmt: skip
@@ -133,7 +131,7 @@ def _figures(subject: Subject) -> Element:
     if seen is not None and seen.confusion.n and not seen.trained_on:
         share = f"{seen.confusion.accuracy:.1%}"
         told = f"of {seen.confusion.n:,} with a label; some may have been learned from"
-        cards.append((f"right on rows of {seen.source}", share, told, None))
+        cards.append((f"right on rows of {isolated(brief(seen.source))}", share, told, None))
     word, colour, about = short_verdict(subject)
     cards.append(("classes separable by planes?", word, about, colour))
     state, colour = _state(subject)
@@ -163,7 +161,3 @@ def _card(what: str, figure: str, says: str, colour: str | None) -> Element:
         element("dd", figure, class_=big),
         element("dd", says, class_="small") if says else None,
     )
-
-
-def _bdi(text: Any) -> Element:
-    return element("bdi", str(text))

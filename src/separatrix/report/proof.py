@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.multiclass import HEAD, Certificates
 from separatrix.report.elements import Content, Element, element
-from separatrix.report.subject import Subject, details, number, paragraph, section, table
+from separatrix.report.subject import Subject, brief, data, details, isolated, number, paragraph, section, table
 
 _SHORT = {
     "strict": ("yes, proved", "good"), "weak": ("only just", None), "none": ("no, proved", "bad"),
@@ -27,6 +28,10 @@ _LACKING = {
     "updated": ("no longer known", "the model has learned since"),
 }
 
+_RIGOROUS = (
+    "The gap is computed anew from the rows, and all rounding is added to it: it may be larger than the one by which "
+    "the solver decided to stop."
+)
 _FEW = 6  # proofs that are listed openly
 
 
@@ -111,16 +116,19 @@ def proof(subject: Subject) -> Element:
 
 def _claims(found: Certificate | Certificates) -> list[Content]:
     if isinstance(found, Certificates):
-        facts, k = found.facts(), len(found.rest)
+        facts: list[list[Content]] = [[_named(each.names, each), *each.facts()] for each in found.all]
+        k = len(found.rest)
         if len(facts) <= 2 * _FEW:
-            return [table("Each class against the others, and each pair of classes", HEAD, facts, texts=(0,))]
-        pairs = table("Each pair of classes", HEAD, facts[k:], texts=(0,))
+            return [table("Each class against the others, and each pair of classes", HEAD, facts)]
+        pairs = table("Each pair of classes", HEAD, facts[k:])
         return [
-            table("Each class against the others", HEAD, facts[:k], texts=(0,)),
+            table("Each class against the others", HEAD, facts[:k]),
             details(f"The {len(facts) - k} pairs of classes", pairs, class_="many"),
         ]
     rows = [row for row in found.details() if not row[0].startswith(" ")]
-    return [table(found.headline(), ["claim", "proved"], rows)]
+    labels = {repr(label) for label in (found.positive, found.negative)}
+    caption = re.sub("|".join(map(re.escape, labels)), lambda label: isolated(brief(label[0])), found.headline())
+    return [table(caption, ["claim", "proved"], rows)]
 
 
 def _meaning(found: Certificate | Certificates) -> list[Content]:
@@ -164,7 +172,8 @@ def _meaning(found: Certificate | Certificates) -> list[Content]:
         paragraph(
             "The proof does not trust whoever found it: when the model was fitted, each claim was computed again "
             "from the rows, in arithmetic that accounts for rounding. Rows that it names are those learned from, "
-            "counted from 0. This page repeats the claims; ",
+            "counted from 0; the lists of rows on this page count those of the source, from 1. This page repeats the "
+            "claims; ",
             element("code", "separatrix certify MODEL SOURCE"), " proves them anew.", class_="note",
         ),
     ]  # fmt: skip
@@ -173,19 +182,28 @@ def _meaning(found: Certificate | Certificates) -> list[Content]:
 def _words(found: Certificate | Certificates) -> list[Content]:
     every = [found] if isinstance(found, Certificate) else list(found.all)
     if len(every) == 1:
-        return [details("The proof in words", _paragraphs(every[0].explain()))]
-    told = [details(f"The proof in words: {each.names}", _paragraphs(each.explain())) for each in every]
+        return [details("The proof in words", _paragraphs(every[0]))]
+    told = [details(["The proof in words: ", _named(each.names, each)], _paragraphs(each)) for each in every]
     return [details(f"All {len(told)} proofs in words", told, class_="many")] if len(told) > _FEW else [told]
 
 
-def _paragraphs(text: str) -> list[Content]:
+def _paragraphs(each: Certificate) -> list[Content]:
     out: list[Content] = []
-    for part in text.split("\n\n"):
+    for part in each.explain().split("\n\n"):
         first, *lines = part.split("\n")
-        out.append(paragraph(first))
+        out.append(paragraph(_named(first, each)))
         if lines:
-            out.append(element("ul", [element("li", line.strip()) for line in lines], class_="plain"))
+            out.append(element("ul", [element("li", _named(line.strip(), each)) for line in lines], class_="plain"))
     return out
+
+
+def _named(text: str, each: Certificate) -> list[Content]:
+    """Return a sentence of a certificate with each label by itself, so that it turns no other word of it."""
+    labels = [repr(label) for label in (each.positive, each.negative) if isinstance(label, str)]
+    if not labels:
+        return [text]
+    parts = re.split("|".join(f"({re.escape(label)})" for label in sorted(labels, key=len, reverse=True)), text)
+    return [data(part) if part in labels else part for part in parts if part]
 
 
 def _objective(subject: Subject) -> list[Content]:
@@ -199,9 +217,9 @@ def _objective(subject: Subject) -> list[Content]:
     if not np.isfinite(value).all():
         return []
     names = subject.labels if len(gap) == len(subject.labels) else ["the model"]
-    rows = [
+    rows: list[list[Content]] = [
         [
-            each,
+            data(each),
             number(float(value[k]), 6),
             f"{float(gap[k]):.2g}",
             f"{float(gap[k] / value[k]) if value[k] else 0.0:.2g}",
@@ -213,10 +231,10 @@ def _objective(subject: Subject) -> list[Content]:
         paragraph(
             "A support vector machine minimises an objective: wide margins, few rows on the wrong side. A second "
             "problem, the dual, bounds it from below, so that the gap between the two says how far from the best this "
-            "model can be at most."
+            "model can be at most. ", _RIGOROUS if hasattr(estimator, "margin_bracket_") else None,
         ),
         table(
             "Objective and duality gap", ["machine", "objective", "at most above the best", "as a part of it"], rows,
-            numbers=(1, 2, 3), texts=(0,),
+            numbers=(1, 2, 3),
         ),
     ]  # fmt: skip

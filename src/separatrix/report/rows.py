@@ -25,6 +25,7 @@ from separatrix.tabular.updating import own_labels
 SHOWN = 10  # rows in a list
 _SAMPLE = 1200  # rows in a picture
 _SAMPLE_NUMBERS = 20_000_000
+_ROUNDING = 1e-12  # of the mean, below which a spread is none
 _UNKNOWN = -2  # the code of a label that the model does not know
 
 Watch = Callable[[int, "float | None"], None]
@@ -94,7 +95,7 @@ class Seen:
     sample : Sample or None
         Rows for pictures; None where there is none.
     spreads : array or None
-        The standard deviation of each number that the model sees, where it does not scale them or some are words.
+        The standard deviation of each number that the model sees, unless all of them are scaled by theirs.
     """
 
     source: str
@@ -190,7 +191,9 @@ class _Pass:
         self._model, self._seen = model, seen
         self._closeness = Closeness.of(model)
         self._most = max(200, min(_SAMPLE, _SAMPLE_NUMBERS // model.preparation.width))
-        self._measured = model.preparation.scale == "none" or bool(model.preparation.role("text"))
+        preparation = model.preparation
+        scaled = preparation.scale == "standard"
+        self._measured = not scaled or preparation.width > len(preparation.shift)
         self.moments = _Moments()
 
     def add(self, raw: Raw, labels: NDArray[np.intp] | None) -> None:
@@ -278,7 +281,9 @@ class _Moments:
         n = numbers.shape[0]
         mean = np.asarray(numbers.mean(axis=0)).ravel()
         if is_sparse(numbers):
-            squares = np.maximum(np.asarray(numbers.multiply(numbers).sum(axis=0)).ravel() - n * mean**2, 0.0)
+            d, at = numbers.shape[1], numbers.indices
+            squares = np.bincount(at, (numbers.data - mean[at]) ** 2, minlength=d)
+            squares += (n - np.bincount(at, minlength=d)) * mean**2
         else:
             squares = ((numbers - mean) ** 2).sum(axis=0)
         apart, total = mean - self._mean, self._n + n
@@ -287,5 +292,8 @@ class _Moments:
         self._n = total
 
     def spread(self) -> Floats | None:
-        """Return the standard deviation of each column, None if none was measured."""
-        return np.sqrt(self._squares / self._n) if self._n else None
+        """Return the standard deviation of each column, None if none was measured; what is rounding alone is 0."""
+        if not self._n:
+            return None
+        found = np.sqrt(self._squares / self._n)
+        return np.where(found > _ROUNDING * np.abs(self._mean), found, 0.0)

@@ -15,6 +15,7 @@ from separatrix.tabular.model import TableModel
 MANY = 20  # classes; with more, tables by class are cut short
 _LONG_TEXT = 28  # letters in a cell that needs some width
 _LONG_WORD = 22  # letters without a space, after which a word may be broken
+_LONG_NAME = 48  # letters of a name that are shown
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,28 @@ def paragraph(*content: Content, class_: str | None = None) -> Element:
 
 def name(text: object) -> Element:
     """Return a word of the data inside a sentence, whichever way it is written."""
-    return element("bdi", str(text), class_="name")
+    return data(text, class_="name")
+
+
+def data(text: object, class_: str | None = None) -> Element:
+    """Return a name of the data by itself, whichever way it is written; of a long one a part, and all as its title."""
+    whole = str(text)
+    shown = brief(whole)
+    return element("bdi", shown, class_=class_, title=whole if shown != whole else None)
+
+
+def brief(text: str, most: int = _LONG_NAME) -> str:
+    """Return a name without its middle, if it is long.
+
+    Examples
+    --------
+    >>> brief("short"), brief("abcdefghij", 7)
+    ('short', 'abcd\u2026ij')
+    """
+    if len(text) <= most:
+        return text
+    after = (most - 1) // 3
+    return f"{text[: most - 1 - after]}\u2026{text[len(text) - after :]}"
 
 
 def isolated(text: str) -> str:
@@ -123,7 +145,7 @@ def boxed(caption: str, *content: Content, class_: str | None = None) -> Element
     """Return a table under its caption, in a box that scrolls by itself where the page is narrow, by keyboard too."""
     whole = element("table", content, aria_label=caption, class_=class_)
     box = element("div", whole, class_="scroll", role="region", tabindex="0", aria_label=f"Table: {caption}")
-    return element("figure", element("figcaption", element("bdi", caption)), box, class_="table")
+    return element("figure", element("figcaption", caption), box, class_="table")
 
 
 def _cell(tag: str, content: Content, is_number: bool, is_text: bool, scope: str | None = None) -> Element:
@@ -141,7 +163,7 @@ def figure(title: str, chart: Element, *says: Content, signs: Element | None = N
     )
 
 
-def details(title: str, *content: Content, class_: str | None = None) -> Element:
+def details(title: Content, *content: Content, class_: str | None = None) -> Element:
     """Return something long, folded."""
     return element("details", element("summary", title), content, class_=class_)
 
@@ -161,6 +183,7 @@ def number(value: float, digits: int = 4) -> str:
     """
     if value != value or value in (float("inf"), float("-inf")):
         return str(value)
+    value += 0.0  # no minus before a zero
     if abs(value) >= 10 ** (digits - 1) and abs(value) < 1e9:
         return f"{value:,.0f}".replace("-", "\u2212")
     return f"{value:.{digits}g}".replace("-", "\u2212")
