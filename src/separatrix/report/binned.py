@@ -82,9 +82,10 @@ class Binned:
         joined = max(1, math.ceil((high - low) / bins))
         begin = math.floor((self._first + low) / joined)
         end = math.ceil((self._first + high) / joined)
-        places = np.clip((self._first + np.arange(len(total))) // joined, begin, end - 1) - begin
+        own = (self._first + np.arange(len(total))) // joined
+        places = np.clip(own, begin, end - 1) - begin
         counts = np.stack([np.bincount(places, own, end - begin) for own in self.counts]).astype(np.int64)
-        outside = int(total[:low].sum() + total[high:].sum())
+        outside = int(total[(own < begin) | (own >= end)].sum())
         width = math.ldexp(float(joined), self._exponent)
         return Bins(np.arange(begin, end + 1, dtype=np.float64) * width, counts, outside)
 

@@ -231,7 +231,7 @@ def _objective(subject: Subject) -> list[Content]:
         paragraph(
             "A support vector machine minimises an objective: wide margins, few rows on the wrong side. A second "
             "problem, the dual, bounds it from below, so that the gap between the two says how far from the best this "
-            "model can be at most. ", _RIGOROUS if hasattr(estimator, "margin_bracket_") else None,
+            "model can be at most. ", _RIGOROUS if subject.kind == "svm" else None,
         ),
         table(
             "Objective and duality gap", ["machine", "objective", "at most above the best", "as a part of it"], rows,
