@@ -33,7 +33,16 @@ def pages(tmp_path_factory, browser):
         _report(folder / "bare.html", "penguins", Asked("species"), "network", rows=False),
         _report(folder / "table.html", str(folder / "table.csv"), Asked("label"), "svm"),
         _report(folder / "nasty.html", str(folder / "nasty.csv"), Asked(head[4], text=(head[3],)), "neuron"),
+        _report(folder / "long.html", str(_long(folder / "long.csv")), Asked("y"), "svm"),
     ]
+
+
+def _long(path: Path) -> Path:
+    """Write a table with names of 300 letters, labels from right to left among them."""
+    labels = ["l" * 300, "\u05e9\u05dc\u05d5\u05dd", "no"]
+    lines = [f"{k % 30},{k % 7},{labels[k % 30 // 10]}" for k in range(60)]
+    path.write_text("\n".join([f"{'c' * 300},b,y", *lines]), encoding="utf-8")
+    return path
 
 
 def test_pages_are_valid_html(pages):
