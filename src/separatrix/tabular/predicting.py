@@ -15,6 +15,7 @@ from separatrix.tabular.raw import Raw
 from separatrix.tabular.reading import ROWS, table_rows
 
 PREDICTION = "prediction"
+_FEW = 16  # classes
 
 
 @dataclass
@@ -113,7 +114,7 @@ def _answered(model: TableModel, raw: Raw, kept: dict[str, Any], asked: Answers,
     def spread(values: Any, kind: Any) -> Any:
         """Put values in the places of their rows; the others have none."""
         if every:
-            return pa.array(values, type=kind)
+            return pa.array(values, type=kind) if values.dtype.kind != "U" else _texts(values, classes)
         out = np.full(len(raw), None, dtype=object)
         if values is not None:
             out[~lacking] = values.tolist()
@@ -130,6 +131,18 @@ def _answered(model: TableModel, raw: Raw, kept: dict[str, Any], asked: Answers,
     for place, name in enumerate(names):
         columns[name] = spread(more[place] if more else None, pa.float64())
     return pa.table(columns)
+
+
+def _texts(labels: Any, classes: Any) -> Any:
+    """Return labels that are texts as an Arrow column: a few comparisons are faster than reading a million texts."""
+    import pyarrow as pa
+
+    if len(classes) > _FEW:
+        return pa.array(labels)
+    codes = np.zeros(len(labels), dtype=np.int32)
+    for code, label in enumerate(classes[1:], start=1):
+        codes[labels == label] = code
+    return pa.array(classes.tolist(), type=pa.string()).take(pa.array(codes))
 
 
 def _more_names(model: TableModel, asked: Answers) -> list[str]:
