@@ -9,6 +9,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from separatrix.sources.base import ROWS, Column, TableSource, fingerprint_of
@@ -73,7 +74,7 @@ def agreed(value: str, column: Column) -> str:
 
 
 class Duck:
-    """A connection to a DuckDB of its own, in memory, that never asks the network.
+    """A connection to a DuckDB of its own, in memory, that never asks the network; made when it is first needed.
 
     Parameters
     ----------
@@ -84,9 +85,19 @@ class Duck:
     """
 
     def __init__(self, *, frugal: bool = False, memory: str | None = None) -> None:
+        self.frugal, self._memory = frugal, memory
+        self.closed = False
+        self._folder = ""
+        self._steps: list[Callable[[Any], object]] = []
+        if memory is not None:
+            _ = self.connection  # which says what is wrong with it
+
+    @cached_property
+    def connection(self) -> Any:
+        """The connection itself."""
         import duckdb
 
-        self.frugal = frugal
+        frugal, memory = self.frugal, self._memory
         self._folder = tempfile.mkdtemp(prefix="separatrix-")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also if nobody closes it
         settings: dict[str, Any] = {
@@ -100,21 +111,21 @@ class Duck:
             "memory_limit": memory or (FRUGAL_MEMORY if frugal else MEMORY),
         }
         try:
-            self.connection = duckdb.connect(":memory:", config=settings)
+            made = duckdb.connect(":memory:", config=settings)
         except BaseException as problem:
             shutil.rmtree(self._folder, ignore_errors=True)
             if memory is not None and isinstance(problem, duckdb.Error):
                 raise ValueError(f"the memory limit {memory!r} is not understood: {short(problem)}") from None
             raise
-        self.closed = False
         try:
             with engine_errors():
-                self.connection.execute("set enable_progress_bar=false")
-                self.connection.execute("set python_enable_replacements=false")  # no variable of ours is a table
+                made.execute("set enable_progress_bar=false")
+                made.execute("set python_enable_replacements=false")  # no variable of ours is a table
         except BaseException:
-            self.close()
+            made.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
             raise
-        self._steps: list[Callable[[Any], object]] = []
+        return made
 
     def prepare(self, step: Callable[[Any], object]) -> None:
         """Do something to the connection, such as making a view, and to every cursor made from it later."""
@@ -134,8 +145,9 @@ class Duck:
         """Close the connection and remove the temporary folder."""
         if not self.closed:
             self.closed = True
-            self.connection.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            if "connection" in self.__dict__:
+                self.connection.close()
+                shutil.rmtree(self._folder, ignore_errors=True)
 
     def rows(self, query: str) -> list[Any]:
         """Run a query and return its rows as Python values."""
