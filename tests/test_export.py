@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -166,10 +169,6 @@ def test_a_script_of_the_users_own_is_left_alone(penguins, tmp_path):
 
 
 def test_a_pipe_gets_the_model_and_no_script(penguins):
-    import os
-    import subprocess
-    import sys
-
     command = "from separatrix.cli import main; main()"
     arguments = ["export", "penguins.sx", "--to", "json", "-o", "/dev/stdout"]
     if not os.path.exists("/dev/stdout"):
@@ -178,6 +177,14 @@ def test_a_pipe_gets_the_model_and_no_script(penguins):
     assert (done.returncode, done.stderr) == (0, "/dev/stdout written\n")
     assert json.loads(done.stdout)["format"] == "separatrix-scorer"
     assert not os.path.exists("/dev/separatrix.js")
+
+
+def test_what_has_to_be_installed_is_said_in_one_line(penguins, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert penguins("export", "penguins.sx", "--to", "onnx") == (
+        2, "", "separatrix: a model as ONNX needs onnx: pip install 'separatrix[onnx]'\n",
+    )  # fmt: skip
+    assert not (tmp_path / "penguins.onnx").exists()
 
 
 @pytest.mark.parametrize(("stem", "name"), [("my-model 2", "my_model_2"), ("int", "model"), ("2nd", "model")])

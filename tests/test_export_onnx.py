@@ -248,7 +248,7 @@ def test_the_same_model_gives_the_same_bytes(name: str) -> None:
 
 def test_without_onnx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match="install separatrix with its 'onnx' extra"):
+    with pytest.raises(ImportError, match=r"needs onnx: pip install 'separatrix\[onnx\]'"):
         as_onnx(numbers(lines(2, 1)[0], [0, 1], 2))
 
 

@@ -21,7 +21,7 @@ def main() -> None:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except (ValueError, TypeError, OverflowError) as problem:
+    except (ValueError, TypeError, OverflowError, ImportError) as problem:
         print(f"separatrix: {_one_line(problem)}", file=sys.stderr)
         raise SystemExit(2) from None
     except MemoryError:

@@ -54,7 +54,7 @@ def as_onnx(scorer: Scorer) -> bytes:
     try:
         import onnx
     except ImportError as problem:
-        raise ImportError("a model as ONNX needs onnx: install separatrix with its 'onnx' extra") from problem
+        raise ImportError("a model as ONNX needs onnx: pip install 'separatrix[onnx]'") from problem
     texts = scorer.role("text")
     if texts:
         raise ValueError(
