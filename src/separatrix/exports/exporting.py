@@ -28,9 +28,9 @@ def export(
     ``predict``. A row that lacks a value, or holds an infinite one, has no answer: NULL in SQL, -1 in C, null in
     JavaScript; in ONNX its scores are NaN and the model's metadata say what its label is.
 
-    Numbers are doubles everywhere, and dense rows are added in the package's own order, so that ties fall alike. Sparse
-    rows (many categories, libsvm) are so in C and JavaScript; in SQL and ONNX a score within rounding of a tie can fall
-    on the other side.
+    Numbers are doubles everywhere, and dense rows of linear and voted models are added in the package's own order, so
+    that ties fall alike. Sparse rows (many categories, libsvm) are so in C and JavaScript. Elsewhere, and with kernels
+    and networks, a score within rounding of a tie can fall on the other side.
 
     Parameters
     ----------
