@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rows import Floats, is_sparse
+from separatrix.tabular.predicting import score_names
 
 UNKNOWN = ("null", "zero")
 LANES, SPARSE_LANES = 16, 4  # number j is added to sum j mod 16; of a sparse row, entry p to sum p mod 4
@@ -173,17 +174,6 @@ class Scorer:
     def score_names(self) -> list[str]:
         """The names of the scores: one for one or two classes, one for each of more."""
         return score_names(self.classes)
-
-
-def score_names(classes: list[Any]) -> list[str]:
-    """Return the names of the scores.
-
-    Examples
-    --------
-    >>> score_names(["no", "yes"]), score_names([1, 2, 3])
-    (['score'], ['score_1', 'score_2', 'score_3'])
-    """
-    return ["score"] if len(classes) <= 2 else [f"score_{label}" for label in classes]
 
 
 def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:

@@ -145,8 +145,19 @@ def _texts(labels: Any, classes: Any) -> Any:
     return pa.array(classes.tolist(), type=pa.string()).take(pa.array(codes))
 
 
+def score_names(classes: list[Any]) -> list[str]:
+    """Return the names of the scores: one for one or two classes, one for each of more.
+
+    Examples
+    --------
+    >>> score_names(["no", "yes"]), score_names([1, 2, 3])
+    (['score'], ['score_1', 'score_2', 'score_3'])
+    """
+    return ["score"] if len(classes) <= 2 else [f"score_{label}" for label in classes]
+
+
 def _more_names(model: TableModel, asked: Answers) -> list[str]:
     """Return the names of the columns beside the prediction."""
-    labels = [str(label) for label in model.classes_.tolist()]
-    names = (["score"] if len(labels) == 2 else [f"score_{label}" for label in labels]) if asked.scores else []
+    labels = model.classes_.tolist()
+    names = score_names(labels) if asked.scores else []
     return names + ([f"proba_{label}" for label in labels] if asked.proba else [])
