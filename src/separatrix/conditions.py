@@ -16,9 +16,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix import _core, tables
+from separatrix import _core
 from separatrix.problem import check_weights, encode_labels
 from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.text import markdown
 
 PLACES = ("outside", "on", "inside")
 
@@ -74,7 +75,7 @@ class Conditions:
             raise ValueError("a table shows one question: index the columns of the arrays for several classes")
         head = ["row", "place", "alpha", "margin", "slack", "residual"]
         order = np.argsort(-self.residual, kind="stable")[:most]
-        return tables.markdown(
+        return markdown(
             head,
             [
                 [str(row), str(self.place[row]), *(f"{value[row]:.6g}" for value in self._numbers())]

@@ -14,7 +14,7 @@ import numpy as np
 
 from separatrix.rows import Floats
 from separatrix.solution import Status
-from separatrix.stops import times
+from separatrix.text import times
 
 _GROWTH = 1e6  # times the value at the start (at least 1): beyond this a run is diverging
 _BOTTOM = 1e100  # a function that falls below minus this has no bottom

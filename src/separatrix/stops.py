@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from separatrix.losses import LOSSES
+from separatrix.text import times
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,6 @@ class Ending(NamedTuple):
 
 
 Judge = Callable[[Epoch], "Ending | None"]
-
-
-def times(count: int, noun: str) -> str:
-    """Return ``1 epoch`` or ``3 epochs``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _is_number(value: object) -> bool:

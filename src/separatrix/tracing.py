@@ -13,7 +13,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from separatrix import tables
 from separatrix.engines import Step
 from separatrix.losses import sigmoid
 from separatrix.observers import StepRecorder
@@ -23,6 +22,7 @@ from separatrix.rules import RULES, Downhill, Number, Smooth
 from separatrix.solution import Solution, Status
 from separatrix.solving import new_state, solve
 from separatrix.stops import MaxEpochs, NoMistakes
+from separatrix.text import csv_text, html_table, latex, markdown
 
 LABELS = ("+-", "01", "own")
 
@@ -234,16 +234,16 @@ class Trace(Sequence[Step]):
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
-        return tables.markdown(self.header(), self.rows())
+        return markdown(self.header(), self.rows())
 
     def to_latex(self) -> str:
         """Return the table as a LaTeX tabular."""
-        return tables.latex(self.header(), self.rows())
+        return latex(self.header(), self.rows())
 
     def to_html(self) -> str:
         """Return the table as HTML, with the updates marked and the status below."""
         marked = [step.updated for step in self.steps]
-        return tables.html_table(self.header(), self.rows(), marked=marked, caption=str(self.status))
+        return html_table(self.header(), self.rows(), marked=marked, caption=str(self.status))
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -251,9 +251,7 @@ class Trace(Sequence[Step]):
     def to_csv(self) -> str:
         """Return the table as comma-separated values in this view, each coordinate in a column of its own."""
         head, rows = self._flat()
-        return tables.csv_text(
-            head, [[cell if isinstance(cell, str) else self._number(cell) for cell in row] for row in rows]
-        )
+        return csv_text(head, [[cell if isinstance(cell, str) else self._number(cell) for cell in row] for row in rows])
 
     def to_pandas(self) -> Any:
         """Return the steps as a pandas DataFrame in this view, each coordinate in a column of its own."""

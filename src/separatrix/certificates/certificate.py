@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from separatrix import tables
 from separatrix.certificates import words
 from separatrix.certificates.data import Data, question, read
 from separatrix.certificates.fields import (
@@ -25,6 +24,7 @@ from separatrix.certificates.fields import (
 )
 from separatrix.certificates.proving import OUTWARD, NotFiniteError, Proof, prove
 from separatrix.certificates.witness import Witness
+from separatrix.text import html_table
 
 _FIELDS = (
     "format", "version", "separable", "margin", "radius", "mistake_bound", "capacity", "positive", "negative",
@@ -284,7 +284,7 @@ class Certificate:
         return [words.VERDICTS[self.separable], words.margin(self), words.mistakes(self)]
 
     def _repr_html_(self) -> str:
-        table = tables.html_table(["claim", "proved"], self.details())
+        table = html_table(["claim", "proved"], self.details())
         return f"<p>{html.escape(self.headline())}</p>\n{table}"
 
     # ------------------------------------------------------------------------------------------ as a file

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from separatrix import tables
 from separatrix.certificates import bounds
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.data import Data, processors
@@ -16,6 +15,7 @@ from separatrix.certificates.fields import MODEL, VERSION, finite, written
 from separatrix.certificates.proving import OUTWARD
 from separatrix.certificates.words import shown, whole
 from separatrix.rows import Floats
+from separatrix.text import html_table
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class ModelCertificate:
         return "; ".join(f"{name}: {value}" for name, value in self.details())
 
     def _repr_html_(self) -> str:
-        return tables.html_table(["claim", "proved"], self.details(), caption=self.model)
+        return html_table(["claim", "proved"], self.details(), caption=self.model)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold: all but the distances."""

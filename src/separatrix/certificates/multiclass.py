@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from separatrix import tables
 from separatrix.certificates.certificate import Certificate, Check
 from separatrix.certificates.data import read
 from separatrix.certificates.fields import (
@@ -18,6 +17,7 @@ from separatrix.certificates.fields import (
     parse,
     written,
 )
+from separatrix.text import html_table, markdown
 
 HEAD = ["classes", "verdict", "largest margin", "mistake bound"]
 
@@ -62,14 +62,14 @@ class Certificates:
         return [[certificate.names, *certificate.facts()] for certificate in self.all]
 
     def __str__(self) -> str:
-        return tables.markdown(HEAD, self.facts())
+        return markdown(HEAD, self.facts())
 
     def explain(self) -> str:
         """Return all proofs in words."""
         return "\n\n".join(certificate.explain() for certificate in self.all)
 
     def _repr_html_(self) -> str:
-        return tables.html_table(HEAD, self.facts())
+        return html_table(HEAD, self.facts())
 
     def to_json(self) -> str:
         """Return all certificates as JSON text."""

@@ -9,7 +9,7 @@ from separatrix.cli.summary import show_separability, times_of
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
 from separatrix.tabular.fitting import CERTIFIED_CLASSES
-from separatrix.units import seconds, size
+from separatrix.text import byte_size, duration
 
 _COUNTED = 10**6  # bytes
 _SPARE = ("p", "memory", "size", "interval", "train", "certified")  # what a narrow screen does without, in this order
@@ -71,7 +71,7 @@ def _table(found: Any, width: int) -> tuple[Any, list[str]]:
     lines = [
         [
             each.name + " *" * each.sampled, f"{each.scores.accuracy:.1%}", _interval(each.scores),
-            _p(each, found), seconds(each.train), seconds(each.predict), _memory(each.memory), size(each.size),
+            _p(each, found), duration(each.train), duration(each.predict), _memory(each.memory), byte_size(each.size),
             _proof(each.proof),
         ]
         for each in found.standings
@@ -127,7 +127,7 @@ def _p(each: Any, found: Any) -> str:
 
 def _memory(value: int | None) -> str:
     """Return bytes; systems count memory in pages and not at once, so small numbers mean little."""
-    return "" if value is None else size(value) if value >= _COUNTED else "<1 MB"
+    return "" if value is None else byte_size(value) if value >= _COUNTED else "<1 MB"
 
 
 def _proof(proof: Any) -> str:

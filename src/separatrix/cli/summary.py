@@ -9,7 +9,7 @@ import numpy as np
 
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
-from separatrix.stops import times
+from separatrix.text import times
 
 _SHOWN = 10  # weights
 _MOST_CLASSES = 12  # in a table

@@ -12,7 +12,7 @@ from separatrix.cli.options import Db, Delimiter, Exclude, Features, Source, Sql
 from separatrix.cli.writing import show_trace
 from separatrix.files import write_text
 from separatrix.problem import as_exact
-from separatrix.stops import times
+from separatrix.text import times
 
 _MOST_CELLS = 1_000_000
 

@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from separatrix.stops import times
+from separatrix.text import times
 
 if TYPE_CHECKING:
     from separatrix.tracing import Trace

@@ -36,7 +36,8 @@ from separatrix.problem import Problem, check_weights
 from separatrix.rows import Floats, Rows
 from separatrix.solution import Status
 from separatrix.spread import Spread
-from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over, times
+from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over
+from separatrix.text import times
 
 Self = TypeVar("Self", bound="Classifier")
 

@@ -25,10 +25,11 @@ from separatrix.rows import Floats, Rows
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.solution import Status
 from separatrix.solving import interrupts
-from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit, times
+from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.question import Question
 from separatrix.svm.solve import Run
+from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
 SOLVERS = ("dual", "online")

@@ -14,7 +14,7 @@ from typing import Any
 import separatrix
 from separatrix.exports.scorer import LANES, Input, Layers, Linear, Scorer
 from separatrix.rows import Floats
-from separatrix.sources.base import listed
+from separatrix.text import listed
 
 _LARGEST = "1.7976931348623157e308"  # NaN, in both databases that have it, is larger
 _MOST_TERMS = 200_000  # in one statement

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from separatrix import units
 from separatrix.plots.canvas import COLOURS, MARKERS, new_axes
+from separatrix.text import duration
 
 _OWN, _OTHER = COLOURS[0], COLOURS[1]
 _GREY = "#777777"
@@ -86,7 +86,7 @@ def comparison(
     ax.set_xlabel("right answers on held-out rows, with 95% interval")
     ax.grid(axis="x", alpha=0.25)
     beside = ax.secondary_yaxis("right")
-    beside.set_yticks(places, [units.seconds(each) for each in seconds])
+    beside.set_yticks(places, [duration(each) for each in seconds])
     beside.tick_params(length=0)
     beside.set_ylabel("time to predict a row")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize="small")
@@ -124,7 +124,7 @@ def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes
             annotation_clip=False,
         )  # fmt: skip
     _guides(ax, drawn)
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: units.seconds(value).replace(".0 ", " ")))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value).replace(".0 ", " ")))
     ax.grid(which="major", alpha=0.25)
     ax.margins(x=0.04)
     low, high = ax.get_xlim()

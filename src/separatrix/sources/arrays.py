@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separatrix.sources.base import ROWS, Column, MatrixSource, TableSource, fingerprint_of, listed
+from separatrix.sources.base import ROWS, Column, MatrixSource, TableSource, fingerprint_of
 from separatrix.sources.messages import short, shown
+from separatrix.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -148,21 +148,6 @@ class MatrixSource(Source):
         """Yield blocks of rows (an array of float64 or a CSR matrix) with their labels, None where there are none."""
 
 
-def listed(names: Iterable[str], most: int = 12) -> str:
-    """Join names for a message, the first few of many.
-
-    Examples
-    --------
-    >>> listed(["a", "b"])
-    'a, b'
-    >>> listed(map(str, range(20)), most=3)
-    '0, 1, 2 and 17 more'
-    """
-    every = [name if name.isprintable() else repr(name) for name in names]
-    more = len(every) - most
-    return ", ".join(every) if more <= 0 else f"{', '.join(every[:most])} and {more} more"
-
-
 def fingerprint_of(paths: Iterable[str | os.PathLike[str]], *more: str) -> str | None:
     """Hash where files are, how large and how old, and whatever else decides what is read."""
     told: list[Any] = list(more)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from separatrix.sources.base import MatrixSource, TableSource, listed
+from separatrix.sources.base import MatrixSource, TableSource
 from separatrix.sources.duck import (
     Duck,
     DuckSource,
@@ -25,6 +25,7 @@ from separatrix.sources.messages import short, shown
 from separatrix.sources.peeking import must_be_there, parquet_files, peek
 from separatrix.sources.spool import STDIN, Spool
 from separatrix.sources.statements import only_reading, query_problem
+from separatrix.text import listed
 
 _TABLES = ("csv", "parquet", "json", "arrow")
 

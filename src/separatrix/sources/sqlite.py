@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from separatrix.sources.arrow_files import unique_names
-from separatrix.sources.base import ROWS, Column, TableSource, fingerprint_of, listed
+from separatrix.sources.base import ROWS, Column, TableSource, fingerprint_of
 from separatrix.sources.messages import short, shown
 from separatrix.sources.statements import only_reading
+from separatrix.text import listed
 
 _WORDS = ("select", "with", "values")
 

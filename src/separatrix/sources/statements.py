@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from separatrix.sources.base import listed
 from separatrix.sources.messages import csv_problem, quoted, short
+from separatrix.text import listed
 
 _COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)|/\*.*?\*/", re.DOTALL)
 _READING = ("select", "with", "from", "values", "table")

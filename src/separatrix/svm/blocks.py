@@ -28,8 +28,8 @@ from separatrix.kernel_cache import KernelCache, capacity
 from separatrix.kernels import Kernel, Points, block, fits_single
 from separatrix.rows import Floats, Rows
 from separatrix.solution import Status
-from separatrix.stops import times
 from separatrix.svm.question import best_bias
+from separatrix.text import times
 
 SMALL = 1000  # examples, up to which float64 costs nothing worth saving
 SINGLE_TOL = 1e-5  # the smallest relative gap for which float32 is tried

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from separatrix.sources.base import Column, listed
+from separatrix.sources.base import Column
+from separatrix.text import listed
 
 MISSING = ("drop", "mean", "fail")
 SCALES = ("standard", "minmax", "none")

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from separatrix.rows import is_sparse
 from separatrix.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
-from separatrix.stops import times
 from separatrix.tabular.columns import Asked, Chosen, choose
 from separatrix.tabular.model import column_number, without_column
 from separatrix.tabular.preparation import Feature, vectoriser
 from separatrix.tabular.raw import Growing, Raw, join
 from separatrix.tabular.reading import ROWS, Levels, Reader, as_label, is_number, mixed, table_rows
 from separatrix.tabular.rowfile import ArrayFile, RowFile
+from separatrix.text import times
 
 COPIES = 3  # of the rows that a fit in memory holds at its peak
 _MOST_CLASSES = 10_000

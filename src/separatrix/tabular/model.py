@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rows import Floats, is_sparse
-from separatrix.sources.base import MatrixSource, listed
+from separatrix.sources.base import MatrixSource
 from separatrix.tabular.columns import Chosen
 from separatrix.tabular.preparation import Preparation
 from separatrix.tabular.raw import MISSING, UNSEEN, Raw, join
 from separatrix.tabular.reading import ROWS, Levels, Reader, all_finite, as_label, check_finite
+from separatrix.text import listed
 
 
 @dataclass

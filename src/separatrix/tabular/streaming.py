@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from separatrix.solution import Status
 from separatrix.solving import interrupts
-from separatrix.stops import times
 from separatrix.tabular.rowfile import RowFile
+from separatrix.text import times
 
 PIECE = 1 << 20  # bytes of rows that lie together
 HELD = 16  # pieces in memory at once
