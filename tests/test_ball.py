@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits
 
 import separatrix as sx
 from separatrix import ball as module
-from separatrix.ball import smallest_ball
-from separatrix.rows import Rows
-from separatrix.simplex import convex_weights
+from separatrix.geometry.ball import smallest_ball
+from separatrix.geometry.rows import Rows
+from separatrix.geometry.simplex import convex_weights
 
 SIMPLEX = np.eye(6)
 KNOWN = [

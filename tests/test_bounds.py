@@ -17,7 +17,7 @@ from scipy import sparse
 
 from separatrix import _core
 from separatrix.certificates import bounds
-from separatrix.rows import Rows
+from separatrix.geometry.rows import Rows
 
 SETTINGS = settings(max_examples=150)
 

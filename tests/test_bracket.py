@@ -14,7 +14,7 @@ from scipy.optimize import linprog, minimize
 from separatrix.certificates import bracket as module
 from separatrix.certificates.bracket import search
 from separatrix.certificates.corral import Corral
-from separatrix.rows import Rows
+from separatrix.geometry.rows import Rows
 
 SQUARE = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
 XOR = [1, 1, -1, -1]

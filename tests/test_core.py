@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix import _core
+from separatrix.geometry.rows import Rows
 from separatrix.problem import Problem
-from separatrix.rows import Rows
 from separatrix.rules import Perceptron
 from separatrix.solution import SLOTS
 from separatrix.solving import solve

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import separatrix as sx
-from separatrix.kernel_ball import kernel_radius
-from separatrix.kernels import check_kernel
-from separatrix.rows import Rows
+from separatrix.geometry.kernel_ball import kernel_radius
+from separatrix.geometry.kernels import check_kernel
+from separatrix.geometry.rows import Rows
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, TimeLimit
 
 READOUTS = ["last", "averaged", "voted", "pocket"]

@@ -17,8 +17,8 @@ from sklearn.svm import SVC
 
 import separatrix as sx
 from separatrix import _core
-from separatrix.kernels import check_kernel
-from separatrix.rows import Rows
+from separatrix.geometry.kernels import check_kernel
+from separatrix.geometry.rows import Rows
 from separatrix.svm.blocks import SoftMargin, best_bias, bracket
 
 

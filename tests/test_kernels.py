@@ -11,9 +11,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
 from separatrix import _core
-from separatrix.kernel_cache import KernelCache
-from separatrix.kernels import Points, block, center_of, check_kernel, check_precomputed, fits_single
-from separatrix.rows import Rows
+from separatrix.geometry.kernel_cache import KernelCache
+from separatrix.geometry.kernels import Points, block, center_of, check_kernel, check_precomputed, fits_single
+from separatrix.geometry.rows import Rows
 from separatrix.solution import SLOTS
 
 PARAMETERS = {"linear": {}, "rbf": {"gamma": 0.3}, "poly": {"gamma": 0.2, "degree": 5, "coef0": 0.7}}

@@ -14,12 +14,12 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix import _core
-from separatrix.ball import smallest_ball
 from separatrix.engines import BOUNDARIES
+from separatrix.geometry.ball import smallest_ball
+from separatrix.geometry.rows import Rows
 from separatrix.observers import History
 from separatrix.problem import Problem
 from separatrix.readouts import READOUTS, Ballot
-from separatrix.rows import Rows
 from separatrix.rules import RULES, Hinged, OnlineHinge, Pegasos, Smooth
 from separatrix.rules.hinged import BIASES
 from separatrix.rules.smooth import SCHEDULES

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
+from separatrix.geometry.rows import Rows
 from separatrix.problem import Problem, as_exact, encode_labels
-from separatrix.rows import Rows
 
 y2 = [0, 1]
 

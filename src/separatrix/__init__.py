@@ -20,7 +20,6 @@ if _build := os.environ.get("SEPARATRIX_ISA"):
 if TYPE_CHECKING:
     from separatrix import datasets, observers, rules, stops
     from separatrix import plots as plots
-    from separatrix.ball import Ball
     from separatrix.certificates.certificate import Certificate
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, Perceptron
     from separatrix.exports.exporting import export
     from separatrix.feature_importance import importance
+    from separatrix.geometry.ball import Ball
     from separatrix.models.model_file import load, save
     from separatrix.original_scale import original_units
     from separatrix.problem import Problem
@@ -71,7 +71,7 @@ __all__ = [
 
 # No name here is also the name of a module it comes from: Python would put the module in its place.
 _ON_FIRST_USE = {
-    "Ball": "separatrix.ball",
+    "Ball": "separatrix.geometry.ball",
     "Certificate": "separatrix.certificates.certificate",
     "Certificates": "separatrix.certificates.multiclass",
     "Conditions": "separatrix.conditions",

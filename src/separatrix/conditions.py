@@ -17,8 +17,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix import _core
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.problem import check_weights, encode_labels
-from separatrix.rows import Floats, Rows, is_sparse
 from separatrix.text import markdown
 
 PLACES = ("outside", "on", "inside")

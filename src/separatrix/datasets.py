@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 
 @dataclass(frozen=True)

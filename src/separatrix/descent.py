@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.solution import Status
 from separatrix.text import times
 

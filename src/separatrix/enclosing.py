@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from separatrix.ball import Ball, enclose, euclidean_ball
-from separatrix.kernel_ball import KernelSpace
-from separatrix.kernels import check_kernel
+from separatrix.geometry.ball import Ball, enclose, euclidean_ball
+from separatrix.geometry.kernel_ball import KernelSpace
+from separatrix.geometry.kernels import check_kernel
+from separatrix.geometry.rows import Rows
 from separatrix.problem import check_weights
-from separatrix.rows import Rows
 from separatrix.stops import is_count
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.rows import Rows
-from separatrix.spread import SAMPLE, Spread
+from separatrix.geometry.moments import SAMPLE, Spread
+from separatrix.geometry.rows import Rows
 
 _ALIKE = 10.0  # largest over smallest spread that still counts as similar size
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from separatrix.geometry.rows import Floats
 from separatrix.losses import LOSSES, sigmoid
-from separatrix.rows import Floats
 
 
 class Layer(NamedTuple):

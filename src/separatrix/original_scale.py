@@ -21,7 +21,7 @@ from separatrix.estimators.descending import probabilities
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.neuron import Neuron
 from separatrix.estimators.one_vs_rest import answers
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 SCALERS = (MinMaxScaler, StandardScaler, MaxAbsScaler, RobustScaler)
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.ball import smallest_ball
-from separatrix.rows import Floats, Rows
+from separatrix.geometry.ball import smallest_ball
+from separatrix.geometry.rows import Floats, Rows
 
 
 def encode_labels(y: Any, n: int | None = None) -> tuple[NDArray[Any], NDArray[np.int32]]:

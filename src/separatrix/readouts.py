@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.kernel_ballot import Voters, vote_counts
 from separatrix.problem import Problem
-from separatrix.rows import Floats, Rows, is_sparse
 from separatrix.rules import Number
 from separatrix.solution import Array, State
 

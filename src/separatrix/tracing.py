@@ -14,10 +14,10 @@ from typing import Any, overload
 import numpy as np
 
 from separatrix.engines import Step
+from separatrix.geometry.rows import Floats, Rows, column_names, frame_columns, is_sparse
 from separatrix.losses import sigmoid
 from separatrix.observers import StepRecorder
 from separatrix.problem import Problem, as_exact
-from separatrix.rows import Floats, Rows, column_names, frame_columns, is_sparse
 from separatrix.rules import RULES, Downhill, Number, Smooth
 from separatrix.solution import Solution, Status
 from separatrix.solving import new_state, solve

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.geometry.rows import Floats
 from separatrix.layers import Layer, activations, back_propagate, objective, penalty
 from separatrix.losses import LOSSES
 from separatrix.order import Orders, Plan
 from separatrix.problem import Problem
-from separatrix.rows import Floats
 from separatrix.rules import Smooth
 from separatrix.slope import Growth, adapt, learned, too_large
 from separatrix.solution import Resumable, Status

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 _UNIT = 2.0**-53
 _LARGEST = float(np.finfo(np.float64).max)

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.certificates.corral import NOTHING, Corral
-from separatrix.rows import Floats, Rows, is_sparse
-from separatrix.simplex import one_thread
+from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.geometry.simplex import one_thread
 from separatrix.svm.ascent import Ascent
 from separatrix.svm.question import Question
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 Places = NDArray[np.intp]
 

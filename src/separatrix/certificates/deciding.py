@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from separatrix.certificates.exact_rows import ExactRows, Exponents, Places
 from separatrix.certificates.gordan import Alternative, HaltedError, gordan, never
 from separatrix.certificates.integers import Integers, combination, dependence, null_space, primitive, rank
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 _MOST_NUMBERS = 50_000_000  # of a combination that is checked: more than any that is found
 _PAIRS = 4  # of opposite rows that are looked at, for each dimension
@@ -64,7 +64,7 @@ def decide(
 
     Examples
     --------
-    >>> from separatrix.rows import Rows
+    >>> from separatrix.geometry.rows import Rows
     >>> corners = Rows([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> decide(ExactRows(corners, [-1, -1, -1, 1], bias=True)).kind
     'strict'

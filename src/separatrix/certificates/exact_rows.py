@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from separatrix import _core
 from separatrix.certificates.integers import Integers, dependence, primitive
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 Places = NDArray[np.intp]
 Exponents = NDArray[np.int64]

@@ -20,7 +20,7 @@ from separatrix.certificates.gordan import HaltedError
 from separatrix.certificates.integers import circuit, primitive
 from separatrix.certificates.proving import Proof, prove
 from separatrix.certificates.witness import Plane, Points, Witness
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.svm.hard import HardRun
 from separatrix.svm.question import Question
 

@@ -53,7 +53,7 @@ def gordan(space: Space, hints: Sequence[int] | Places = (), halted: Callable[[]
     Examples
     --------
     >>> from separatrix.certificates.exact_rows import ExactRows
-    >>> from separatrix.rows import Rows
+    >>> from separatrix.geometry.rows import Rows
     >>> line = Rows([[1.0], [2.0], [4.0]])
     >>> gordan(ExactRows(line, [-1, 1, 1], bias=True))
     Alternative(plane=(2, -3), points=(), weights=())

@@ -13,7 +13,7 @@ import numpy as np
 
 from separatrix.certificates.exact_rows import Exponents, Places, Space
 from separatrix.certificates.integers import primitive
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.svm.hard import largest_least
 
 _AT_FIRST = 2000  # rows

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.simplex import one_thread
+from separatrix.geometry.simplex import one_thread
 
 Integers = NDArray[np.object_]
 Residues = NDArray[np.int64]

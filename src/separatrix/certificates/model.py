@@ -14,7 +14,7 @@ from separatrix.certificates.data import Data, processors
 from separatrix.certificates.fields import MODEL, VERSION, finite, written
 from separatrix.certificates.proving import OUTWARD
 from separatrix.certificates.words import shown, whole
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.text import html_table
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats, Rows
+from separatrix.geometry.rows import Floats, Rows
 
 _BLOCK = 1 << 22  # kernel values held at once
 

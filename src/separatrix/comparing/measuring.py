@@ -33,7 +33,7 @@ from separatrix.comparing.contenders import CONTENDERS, Contender, Recipe
 from separatrix.comparing.kernel_gap import relative_gap
 from separatrix.comparing.trial import Trial
 from separatrix.comparing.workshop import Send
-from separatrix.rows import is_sparse
+from separatrix.geometry.rows import is_sparse
 
 _REPEATS, _ENOUGH = 7, 0.15  # a call is repeated so often at most, or until all took so many seconds
 _REHEARSAL = 60  # rows
@@ -237,7 +237,7 @@ def _margin(model: Any, trial: Trial) -> float:
     from separatrix.certificates.data import question
     from separatrix.certificates.model import place
     from separatrix.estimators.one_vs_rest import positives
-    from separatrix.rows import Rows
+    from separatrix.geometry.rows import Rows
 
     codes = np.searchsorted(model.classes_, trial.y).astype(np.int32)
     coef = model.coef_.toarray() if is_sparse(model.coef_) else model.coef_

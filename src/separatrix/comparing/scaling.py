@@ -16,7 +16,7 @@ from separatrix.comparing.contenders import GROWING, Recipe
 from separatrix.comparing.measuring import timed
 from separatrix.comparing.trial import Trial
 from separatrix.comparing.workshop import Send, UnfinishedError, Workshop
-from separatrix.rows import is_sparse
+from separatrix.geometry.rows import is_sparse
 
 SIZES = (100, 316, 1_000, 3_162, 10_000, 31_623, 100_000)
 _ASKED = 1_000  # rows predicted together

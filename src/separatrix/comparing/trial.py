@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import is_sparse
+from separatrix.geometry.rows import is_sparse
 
 
 @dataclass

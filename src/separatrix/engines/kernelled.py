@@ -15,11 +15,11 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
-from separatrix.kernel_cache import KernelCache
+from separatrix.geometry.kernel_cache import KernelCache
+from separatrix.geometry.rows import Floats
 from separatrix.losses import LOSSES
 from separatrix.order import Order, Plan
 from separatrix.problem import Problem
-from separatrix.rows import Floats
 from separatrix.rules import Number
 from separatrix.solution import State
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.geometry.rows import is_sparse
 from separatrix.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
 from separatrix.order import Order, Plan
 from separatrix.problem import Problem
-from separatrix.rows import is_sparse
 from separatrix.rules import Answer, Downhill, Number
 from separatrix.solution import State
 

@@ -21,8 +21,8 @@ from separatrix.certificates.data import Data, question
 from separatrix.certificates.model import MistakeBound, ModelCertificate, Place, SoftMargin, objective, place
 from separatrix.certificates.proving import prove
 from separatrix.estimators.one_vs_rest import positives
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.problem import Problem
-from separatrix.rows import Floats, Rows, is_sparse
 
 _VANISHING = 1e-280  # steps that change activations by less are lost in rounding
 _SMALL = 1 << 24  # bytes of data that a model may keep alive

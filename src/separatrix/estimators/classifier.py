@@ -30,12 +30,12 @@ from separatrix.estimators.fitting import (
     with_callbacks,
 )
 from separatrix.estimators.one_vs_rest import answers
+from separatrix.geometry.moments import Spread
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.observers import History, Progress, SklearnCallbacks
 from separatrix.order import seed_of
 from separatrix.problem import Problem, check_weights
-from separatrix.rows import Floats, Rows
 from separatrix.solution import Status
-from separatrix.spread import Spread
 from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over
 from separatrix.text import times
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators.fitting import number
+from separatrix.geometry.rows import Floats
 from separatrix.losses import sigmoid
 from separatrix.observers import History
-from separatrix.rows import Floats
 from separatrix.rules import LogisticNeuron, SigmoidNeuron, Smooth
 from separatrix.solution import Status
 from separatrix.stops import is_count

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.rows import is_sparse
 from separatrix.problem import Problem, encode_labels
-from separatrix.rows import is_sparse
 from separatrix.stops import Stop
 
 try:  # scikit-learn 1.9 and later

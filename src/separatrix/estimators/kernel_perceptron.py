@@ -16,15 +16,15 @@ from separatrix.engines.kernelled import KernelEngine
 from separatrix.estimators.fitting import check_stop, count, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import answers, joint_status, positives
-from separatrix.kernel_ball import kernel_radius
+from separatrix.geometry.kernel_ball import kernel_radius
+from separatrix.geometry.kernel_cache import KernelCache
+from separatrix.geometry.kernels import Kernel
+from separatrix.geometry.rows import Floats
 from separatrix.kernel_ballot import KernelBallot
-from separatrix.kernel_cache import KernelCache
-from separatrix.kernels import Kernel
 from separatrix.observers import History, Progress
 from separatrix.order import seed_of
 from separatrix.problem import Problem
 from separatrix.readouts import check_readout, read
-from separatrix.rows import Floats
 from separatrix.rules import Perceptron as PerceptronRule
 from separatrix.solution import Solution, State
 from separatrix.solving import solve_targets

@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.estimators.fitting import count, number, threads, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import answers
-from separatrix.kernels import Kernel, center_of
+from separatrix.geometry.kernels import Kernel, center_of
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.observers import RoundProgress
 from separatrix.problem import Problem
-from separatrix.rows import Floats, Rows
 from separatrix.solution import Status
 from separatrix.solving import interrupts
 from separatrix.svm.blocks import Machine, Round, Rounds, SoftMargin

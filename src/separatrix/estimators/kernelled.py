@@ -12,10 +12,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from separatrix.estimators.fitting import number
-from separatrix.kernel_cache import capacity
-from separatrix.kernels import Kernel, Points, block, check_kernel, check_precomputed
+from separatrix.geometry.kernel_cache import capacity
+from separatrix.geometry.kernels import Kernel, Points, block, check_kernel, check_precomputed
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.problem import Problem, check_weights
-from separatrix.rows import Floats, Rows, is_sparse
 
 _BLOCK = 1 << 22  # kernel values of new examples held at once
 

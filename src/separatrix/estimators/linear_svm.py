@@ -20,8 +20,8 @@ from separatrix.estimators.certified import Taught, soft_margin
 from separatrix.estimators.fitting import check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.problem import Problem
-from separatrix.rows import Floats, Rows
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.solution import Status
 from separatrix.solving import interrupts

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.descending import Descending
 from separatrix.estimators.one_vs_rest import carry_over, positives
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.layers import Layer, activations, random_layers
 from separatrix.problem import Problem
-from separatrix.rows import Floats, Rows
 from separatrix.stops import NoProgress, Stop
 from separatrix.training import NetworkState, Training
 

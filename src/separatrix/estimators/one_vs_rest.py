@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.solution import Status
 
 

@@ -37,7 +37,7 @@ import numpy as np
 
 from separatrix import __version__
 from separatrix.exports.scorer import Decision, Input, Kernelled, Layers, Linear, Scorer, Voted
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 FORMAT, VERSION = "separatrix-scorer", 1
 _SAFE = 2**53 - 1  # whole numbers that JavaScript's numbers can tell apart

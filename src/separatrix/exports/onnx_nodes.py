@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.exports.scorer import LANES
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 OPSET, ML_OPSET, IR_VERSION = 13, 2, 7  # the lowest where sums take their axes as inputs and texts become whole numbers
 MOST_PRODUCTS = 1 << 14  # a row: more of them are left to a matrix product, whose order of additions is its own

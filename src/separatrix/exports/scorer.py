@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tabular.predicting import score_names
 
 UNKNOWN = ("null", "zero")

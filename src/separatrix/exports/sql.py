@@ -13,7 +13,7 @@ from typing import Any
 
 import separatrix
 from separatrix.exports.scorer import LANES, Input, Layers, Linear, Scorer
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.text import listed
 
 _LARGEST = "1.7976931348623157e308"  # NaN, in both databases that have it, is larger

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.geometry.rows import is_sparse
 from separatrix.models.probing import is_fitted, probe
-from separatrix.rows import is_sparse
 
 _MOST_JOBS = 4096
 _MOST_DEGREE = 10_000
@@ -320,7 +320,7 @@ def check_kernel_ballot(ballot: Any) -> None:
 
 def check_kernel(kernel: Any) -> None:
     """Check a kernel that has seen its rows."""
-    from separatrix.kernels import KERNELS
+    from separatrix.geometry.kernels import KERNELS
 
     _need(kernel.function is None, "its kernel is a function, which a model file cannot keep")
     _need(kernel.name in KERNELS, "its kernel is unknown")

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
-from separatrix.ball import Ball
+from separatrix.geometry.ball import Ball
+from separatrix.geometry.rows import Rows, is_sparse
 from separatrix.plots.canvas import COLOURS, legend_below, new_axes
-from separatrix.rows import Rows, is_sparse
 
 _BALL, _SUPPORT = COLOURS[0], COLOURS[1]
 

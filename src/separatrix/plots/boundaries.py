@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from numpy.typing import NDArray
 
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.original_scale import dense, original_units
 from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, new_axes
 from separatrix.problem import encode_labels
-from separatrix.rows import Floats, Rows, is_sparse
 
 
 def decision_boundary(

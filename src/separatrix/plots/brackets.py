@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from separatrix.certificates.certificate import Certificate
+from separatrix.geometry.rows import Floats
 from separatrix.plots.canvas import COLOURS, new_axes
-from separatrix.rows import Floats
 
 _LONG = 20.0  # a search that lasts this many times as long as its first look is drawn over the logarithm of time
 _SHORT = 0.1  # seconds; a shorter search is drawn in thousandths

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 GRID = 301  # points along each side of a coloured plane
 MARKERS = "osD^vPX"

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm
 
 from separatrix.descent import Descent, descend
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.losses import LOSSES
 from separatrix.plots.canvas import extent, new_axes
 from separatrix.problem import encode_labels
-from separatrix.rows import Floats, Rows
 from separatrix.tracing import Trace
 
 _HEIGHTS = 121  # points along each side of a surface

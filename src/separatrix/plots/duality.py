@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from separatrix.geometry.rows import Floats
 from separatrix.plots.canvas import COLOURS, last
-from separatrix.rows import Floats
 
 _PARTS = ("primal", "dual", "gap", "seconds")
 

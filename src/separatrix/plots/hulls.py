@@ -18,9 +18,9 @@ from scipy.spatial import ConvexHull, QhullError
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.data import Data, question, read
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.plots.brackets import verdict
 from separatrix.plots.canvas import MARKERS, colours_of, extent, legend_below, new_axes
-from separatrix.rows import Floats, is_sparse
 
 _FLAT = 1e-9  # a hull that is thinner than this part of its length is a segment
 _SQUAREST = 0.8  # of the longer side of the picture, the shorter is at least this much, where one scale serves both

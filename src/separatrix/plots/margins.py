@@ -12,10 +12,10 @@ from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.original_scale import dense
 from separatrix.plots.boundaries import known_labels, like_frame, linear_part
 from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, last, legend_below, new_axes
-from separatrix.rows import Floats, Rows, is_sparse
 
 _ON_THE_LINE = 1e-2  # less slack than this is not drawn: it is what a solver's own tolerance leaves
 _SIZE = 26.0  # of a point; in the picture of a kernel model slack adds to it

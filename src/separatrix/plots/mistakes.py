@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from separatrix.certificates.model import ModelCertificate
 from separatrix.estimators.perceptron import Perceptron
+from separatrix.geometry.rows import Floats
 from separatrix.plots.canvas import colours_of, last, new_axes
-from separatrix.rows import Floats
 
 _FAR = 12.0  # a bound this many times the mistakes is drawn over their logarithm
 _TOTAL = "#555555"

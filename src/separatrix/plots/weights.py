@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from separatrix.geometry.rows import Floats
 from separatrix.plots.canvas import colours_of, legend_below, new_axes
-from separatrix.rows import Floats
 
 _LONGEST = 28  # letters of a name
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.geometry.rows import is_sparse
 from separatrix.report.closeness import Closeness
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.rows import Row, Seen
@@ -23,7 +24,6 @@ from separatrix.report.subject import (
     section,
     table,
 )
-from separatrix.rows import is_sparse
 from separatrix.tabular.raw import MISSING, UNSEEN
 from separatrix.tabular.weights import weights_of
 

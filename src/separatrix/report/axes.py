@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 _TICKS = 5
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 _MOST = 1 << 13  # bins
 _FAR = 50  # powers of two from a bin's width to the largest number

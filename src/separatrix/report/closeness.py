@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.tabular.model import TableModel
 from separatrix.tabular.weights import weights_of
 

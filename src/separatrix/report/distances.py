@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from separatrix.geometry.rows import Floats
 from separatrix.report.axes import Axis
 from separatrix.report.closeness import Closeness
 from separatrix.report.drawing import Chart, bars, colour_of, legend
@@ -11,7 +12,6 @@ from separatrix.report.elements import Content, Element, element
 from separatrix.report.projection import View, view
 from separatrix.report.rows import Sample, Seen
 from separatrix.report.subject import Subject, brief, counted, data, figure, isolated, listed, paragraph, section
-from separatrix.rows import Floats
 from separatrix.tabular.weights import weights_of
 
 _BINS = 40

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from separatrix.geometry.rows import Floats
 from separatrix.report.axes import Axis
 from separatrix.report.elements import Content, Element, element
-from separatrix.rows import Floats
 
 COLOURS = 8  # c0 to c7 of the style sheet
 WIDTH = 400.0

@@ -9,12 +9,12 @@ import numpy as np
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.multiclass import Certificates
+from separatrix.geometry.rows import Floats
 from separatrix.observers import History
 from separatrix.report.axes import Axis
 from separatrix.report.drawing import Chart, colour_of, legend
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.subject import Subject, brief, counted, figure, paragraph, section
-from separatrix.rows import Floats
 
 _FAR = 12.0  # a bound this many times the mistakes is drawn over their logarithm
 _POINTS = 400  # of a curve

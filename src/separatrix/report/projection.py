@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 
 _NAMED = 3  # features that a direction is described by
 _NARROW = 400  # numbers in a row, up to which all directions are found

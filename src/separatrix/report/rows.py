@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.report.binned import Binned
 from separatrix.report.closeness import Closeness
-from separatrix.rows import Floats, is_sparse
 from separatrix.sources.base import ColumnsChangedError, MatrixSource
 from separatrix.tabular.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
 from separatrix.tabular.raw import MISSING, Raw

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.rows import Floats
 from separatrix.report.elements import Content, Element, element
 from separatrix.report.subject import Subject, brief, data, details, isolated, number, paragraph, section, table
-from separatrix.rows import Floats
 from separatrix.tabular.weights import Weights, weights_of
 
 _SHOWN = 12  # weights of a question

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from separatrix import _core
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.sources.base import ROWS, MatrixSource, fingerprint_of
 
 _CHUNK = 1 << 22  # bytes of text read at once

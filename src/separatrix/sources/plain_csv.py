@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix._core import NotPlain
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 __all__ = ["NotPlain", "PlainCsv"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.svm.question import Question
 
 # The core's Point (margin.hpp).

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.kernel_cache import KernelCache, capacity
-from separatrix.kernels import Kernel, Points, block, fits_single
-from separatrix.rows import Floats, Rows
+from separatrix.geometry.kernel_cache import KernelCache, capacity
+from separatrix.geometry.kernels import Kernel, Points, block, fits_single
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.solution import Status
 from separatrix.svm.question import best_bias
 from separatrix.text import times

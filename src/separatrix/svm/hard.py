@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from separatrix import _core
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.svm.ascent import Ascent
 from separatrix.svm.question import Question
 from separatrix.svm.solve import Run

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix import _core
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.svm.question import HaltedError, Question
 
 MOST_ITERATIONS = 100

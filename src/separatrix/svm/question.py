@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix import _core
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 _UNIT = float(np.finfo(np.float64).eps)
 

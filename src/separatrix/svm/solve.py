@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.svm import interior
 from separatrix.svm.ascent import Ascent
 from separatrix.svm.question import Answer, HaltedError, Question, measure

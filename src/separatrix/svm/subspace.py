@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from separatrix import _core
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 from separatrix.svm.interior import gram_of_rows
 from separatrix.svm.question import HaltedError, Question
 

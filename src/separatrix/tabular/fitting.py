@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import __version__, _core
-from separatrix.rows import Rows, is_sparse
+from separatrix.geometry.rows import Rows, is_sparse
 from separatrix.sources.base import MatrixSource, TableSource
 from separatrix.tabular.columns import Asked
 from separatrix.tabular.features import make_features

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import is_sparse
+from separatrix.geometry.rows import is_sparse
 from separatrix.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
 from separatrix.tabular.columns import Asked, Chosen, choose
 from separatrix.tabular.model import column_number, without_column

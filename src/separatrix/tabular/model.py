@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.sources.base import MatrixSource
 from separatrix.tabular.columns import Chosen
 from separatrix.tabular.preparation import Preparation

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import __version__
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tabular.columns import Asked
 from separatrix.tabular.features import make_features
 from separatrix.tabular.gathering import Gathered

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tabular.columns import MISSING, SCALES
 from separatrix.tabular.raw import Raw
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import is_sparse
+from separatrix.geometry.rows import is_sparse
 
 MISSING = -1  # the code of a missing category
 UNSEEN = -2  # the code of a category that the model was not trained on

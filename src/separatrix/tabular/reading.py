@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.sources.base import NOTHING, ColumnsChangedError
 from separatrix.sources.plain_csv import NotPlain, PlainCsv
 from separatrix.tabular.ahead import done_ahead

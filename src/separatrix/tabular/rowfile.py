@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import is_sparse
+from separatrix.geometry.rows import is_sparse
 
 _FORM = 1  # of the files; a cache of another form is not used
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rows import is_sparse
+from separatrix.geometry.rows import is_sparse
 from separatrix.sources.base import MatrixSource, TableSource
 from separatrix.tabular.columns import Asked
 from separatrix.tabular.fitting import learn_preparation

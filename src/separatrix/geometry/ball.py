@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.rows import Floats, Rows, is_sparse
-from separatrix.simplex import convex_weights, one_thread
+from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.geometry.simplex import convex_weights, one_thread
 
 Places = NDArray[np.intp]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.kernels import Kernel, Points, Scratch, center_of, diagonal, fill
-from separatrix.rows import Floats, Rows
+from separatrix.geometry.kernels import Kernel, Points, Scratch, center_of, diagonal, fill
+from separatrix.geometry.rows import Floats, Rows
 
 Slots = NDArray[np.int64]
 _MEGABYTE = 1 << 20
@@ -36,7 +36,7 @@ class KernelCache:
 
     Examples
     --------
-    >>> from separatrix.kernels import check_kernel
+    >>> from separatrix.geometry.kernels import check_kernel
     >>> cache = KernelCache(check_kernel("linear"), Rows([[1.0, 2.0], [0.0, 1.0]]), 1.0, np.float64)
     >>> cache.store[cache.slots(np.array([1]))]
     array([[2., 1.]])

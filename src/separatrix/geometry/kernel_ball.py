@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.ball import Ball, Look, Places, enclose, rounded_up
-from separatrix.kernels import Kernel
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.ball import Ball, Look, Places, enclose, rounded_up
+from separatrix.geometry.kernels import Kernel
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 _EPS = float(np.finfo(np.float64).eps)
 _AT_ONCE = 1 << 21  # values that a block of rows, or of their kernel values, may hold
@@ -24,11 +24,11 @@ def kernel_radius(kernel: Kernel, rows: Rows, weights: Floats | None = None, *, 
     """Return a ball that holds the examples of positive weight, its radius within ``precision`` of the smallest.
 
     By default that is 1e-4, and 1e-10 for few examples, whose radius should not depend on the order in which they
-    stand. As in :func:`separatrix.ball.smallest_ball` the radius is rounded up to 24 bits.
+    stand. As in :func:`separatrix.geometry.ball.smallest_ball` the radius is rounded up to 24 bits.
 
     Examples
     --------
-    >>> from separatrix.kernels import check_kernel
+    >>> from separatrix.geometry.kernels import check_kernel
     >>> ball = kernel_radius(check_kernel("linear"), Rows([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]]))
     >>> ball.lower <= 1.0 <= ball.upper, ball.upper < 1.001
     (True, True)

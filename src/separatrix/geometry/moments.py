@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 SAMPLE = 256  # rows looked at in one call, evenly spread
 

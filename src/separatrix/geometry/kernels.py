@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 _CHUNK_BYTES = 1 << 25  # of products held at once

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.rows import Floats
+from separatrix.geometry.rows import Floats
 
 _MOST_STEPS = 80  # a safeguard: twenty to forty are usual
 _TO_THE_BORDER = 0.99  # how much of the way to the nearest bound a step may go

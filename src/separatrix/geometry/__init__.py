@@ -1,0 +1,1 @@
+"""Numbers about rows: checked rows, moments, balls, kernels and their cache. No labels, no learning."""
