@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 import separatrix as sx
-from separatrix.losses import Squared
+from separatrix.rules.losses import Squared
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "docs" / "pictures"
 wine = load_wine()

@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import separatrix as sx
-from separatrix.losses import Log, PerceptronCriterion, Squared, ZeroOne
+from separatrix.rules.losses import Log, PerceptronCriterion, Squared, ZeroOne
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent / "docs" / "pictures"
 

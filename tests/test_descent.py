@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 import separatrix as sx
-from separatrix.losses import Squared
+from separatrix.rules.losses import Squared
 
 
 def square(x):

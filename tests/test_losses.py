@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separatrix import _core
-from separatrix.losses import LOSSES, Hinge, Log, PerceptronCriterion, Squared, SquaredHinge, ZeroOne, sigmoid
 from separatrix.rules import RULES, LogisticNeuron, Perceptron, SigmoidNeuron, Smooth
+from separatrix.rules.losses import LOSSES, Hinge, Log, PerceptronCriterion, Squared, SquaredHinge, ZeroOne, sigmoid
 from separatrix.solution import State
 
 SMOOTH = [Squared, Log]

@@ -18,8 +18,8 @@ from sklearn.preprocessing import scale
 
 import separatrix as sx
 from separatrix.engines import CompiledEngine
-from separatrix.losses import sigmoid
 from separatrix.observers import Progress
+from separatrix.rules.losses import sigmoid
 from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoMistakes, NoProgress, TimeLimit
 
 

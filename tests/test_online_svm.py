@@ -14,11 +14,11 @@ from sklearn.svm import LinearSVC
 
 import separatrix as sx
 from separatrix.engines import CompiledEngine
-from separatrix.losses import Hinge
 from separatrix.observers import History
 from separatrix.problem import Problem
 from separatrix.readouts import read
 from separatrix.rules import OnlineHinge, Pegasos
+from separatrix.rules.losses import Hinge
 from separatrix.solving import new_state, solve, solve_targets
 from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoProgress
 

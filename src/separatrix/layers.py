@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.geometry.rows import Floats
-from separatrix.losses import LOSSES, sigmoid
+from separatrix.rules.losses import LOSSES, sigmoid
 
 
 class Layer(NamedTuple):

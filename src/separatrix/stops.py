@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from separatrix.losses import LOSSES
+from separatrix.rules.losses import LOSSES
 from separatrix.text import times
 
 

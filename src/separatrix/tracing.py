@@ -15,10 +15,10 @@ import numpy as np
 
 from separatrix.engines import Step
 from separatrix.geometry.rows import Floats, Rows, column_names, frame_columns, is_sparse
-from separatrix.losses import sigmoid
 from separatrix.observers import StepRecorder
 from separatrix.problem import Problem, as_exact
 from separatrix.rules import RULES, Downhill, Number, Smooth
+from separatrix.rules.losses import sigmoid
 from separatrix.solution import Solution, Status
 from separatrix.solving import new_state, solve
 from separatrix.stops import MaxEpochs, NoMistakes

@@ -16,10 +16,10 @@ import numpy as np
 
 from separatrix.geometry.rows import Floats
 from separatrix.layers import Layer, activations, back_propagate, objective, penalty
-from separatrix.losses import LOSSES
 from separatrix.order import Orders, Plan
 from separatrix.problem import Problem
 from separatrix.rules import Smooth
+from separatrix.rules.losses import LOSSES
 from separatrix.slope import Growth, adapt, learned, too_large
 from separatrix.solution import Resumable, Status
 from separatrix.solving import interrupts, tell

@@ -17,10 +17,10 @@ from separatrix import _core
 from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.rows import Floats
-from separatrix.losses import LOSSES
 from separatrix.order import Order, Plan
 from separatrix.problem import Problem
 from separatrix.rules import Number
+from separatrix.rules.losses import LOSSES
 from separatrix.solution import State
 
 _PRODUCTS_A_CHUNK = 1 << 24  # a few milliseconds, if every example is a mistake

@@ -15,10 +15,10 @@ import numpy as np
 
 from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
 from separatrix.geometry.rows import is_sparse
-from separatrix.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
 from separatrix.order import Order, Plan
 from separatrix.problem import Problem
 from separatrix.rules import Answer, Downhill, Number
+from separatrix.rules.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
 from separatrix.solution import State
 
 _COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left

@@ -8,9 +8,9 @@ import numpy as np
 
 from separatrix.estimators.fitting import number
 from separatrix.geometry.rows import Floats
-from separatrix.losses import sigmoid
 from separatrix.observers import History
 from separatrix.rules import LogisticNeuron, SigmoidNeuron, Smooth
+from separatrix.rules.losses import sigmoid
 from separatrix.solution import Status
 from separatrix.stops import is_count
 

@@ -12,9 +12,9 @@ from matplotlib.colors import BoundaryNorm
 
 from separatrix.descent import Descent, descend
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.losses import LOSSES
 from separatrix.plots.canvas import extent, new_axes
 from separatrix.problem import encode_labels
+from separatrix.rules.losses import LOSSES
 from separatrix.tracing import Trace
 
 _HEIGHTS = 121  # points along each side of a surface

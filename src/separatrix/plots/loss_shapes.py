@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation
 
 from separatrix.geometry.rows import Floats
-from separatrix.losses import Hinge, Log, Squared, SquaredHinge
 from separatrix.plots.canvas import new_axes
+from separatrix.rules.losses import Hinge, Log, Squared, SquaredHinge
 
 _REACH, _TOP = 3.0, 3.6  # margins from -3 to 3, losses from 0
 

@@ -14,7 +14,7 @@ class Downhill:
     Attributes
     ----------
     loss : class
-        A loss of ``separatrix.losses``.
+        A loss of ``separatrix.rules.losses``.
     eta : number
         The learning rate, that of the first step where it falls.
     alpha : number

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from separatrix.losses import Hinge
 from separatrix.rules.base import Number
 from separatrix.rules.downhill import Downhill
+from separatrix.rules.losses import Hinge
 
 BIASES = ("free", "penalised")
 

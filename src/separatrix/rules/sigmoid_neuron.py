@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from separatrix.losses import Squared
+from separatrix.rules.losses import Squared
 from separatrix.rules.smooth import Smooth
 
 
