@@ -14,10 +14,10 @@ from scipy import sparse
 
 from separatrix import _core
 from separatrix.geometry.rows import Rows
-from separatrix.problem import Problem
+from separatrix.loop.problem import Problem
+from separatrix.loop.solve import solve
+from separatrix.loop.state import SLOTS
 from separatrix.rules import Perceptron
-from separatrix.solution import SLOTS
-from separatrix.solving import solve
 from separatrix.stops import MaxEpochs
 
 EXPECTED = (TypeError, ValueError)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from separatrix.problem import Problem
+from separatrix.loop.problem import Problem
+from separatrix.loop.solve import solve
 from separatrix.rules import RULES
-from separatrix.solving import solve
 from separatrix.stops import MaxEpochs
 
 ETA = 1e-3

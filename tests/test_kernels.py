@@ -14,7 +14,7 @@ from separatrix import _core
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.kernels import Points, block, center_of, check_kernel, check_precomputed, fits_single
 from separatrix.geometry.rows import Rows
-from separatrix.solution import SLOTS
+from separatrix.loop.state import SLOTS
 
 PARAMETERS = {"linear": {}, "rbf": {"gamma": 0.3}, "poly": {"gamma": 0.2, "degree": 5, "coef0": 0.7}}
 

@@ -9,9 +9,9 @@ import pytest
 
 import separatrix as sx
 from separatrix import datasets
+from separatrix.loop.solve import solve
 from separatrix.observers import StepRecorder
 from separatrix.rules import Perceptron
-from separatrix.solving import solve
 from separatrix.stops import MaxEpochs
 
 LECTURE_000 = """\

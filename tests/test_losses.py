@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separatrix import _core
+from separatrix.loop.state import State
 from separatrix.rules import RULES, LogisticNeuron, Perceptron, SigmoidNeuron, Smooth
 from separatrix.rules.losses import LOSSES, Hinge, Log, PerceptronCriterion, Squared, SquaredHinge, ZeroOne, sigmoid
-from separatrix.solution import State
 
 SMOOTH = [Squared, Log]
 MARGIN = [Hinge, SquaredHinge]

@@ -14,8 +14,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import scale
 
 import separatrix as sx
-from separatrix import training
-from separatrix.layers import Layer, activations, back_propagate, objective, random_layers
+from separatrix.loop.layers import Layer, activations, back_propagate, objective, random_layers
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoMistakes, TimeLimit
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])

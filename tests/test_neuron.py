@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
 import separatrix as sx
-from separatrix.engines import CompiledEngine
+from separatrix.loop.engines import CompiledEngine
 from separatrix.observers import Progress
 from separatrix.rules.losses import sigmoid
 from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoMistakes, NoProgress, TimeLimit

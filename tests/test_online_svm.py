@@ -13,13 +13,13 @@ from scipy import sparse
 from sklearn.svm import LinearSVC
 
 import separatrix as sx
-from separatrix.engines import CompiledEngine
+from separatrix.loop.engines import CompiledEngine
+from separatrix.loop.problem import Problem
+from separatrix.loop.readouts import read
+from separatrix.loop.solve import new_state, solve, solve_targets
 from separatrix.observers import History
-from separatrix.problem import Problem
-from separatrix.readouts import read
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.rules.losses import Hinge
-from separatrix.solving import new_state, solve, solve_targets
 from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoProgress
 
 F = Fraction

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.order import Orders, cut_by_weight
-from separatrix.problem import Problem
+from separatrix.loop.order import Orders, cut_by_weight
+from separatrix.loop.problem import Problem
 
 
 def random_problem(n=50, d=6, seed=0, **options):

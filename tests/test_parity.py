@@ -14,16 +14,16 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix import _core
-from separatrix.engines import BOUNDARIES
 from separatrix.geometry.ball import smallest_ball
 from separatrix.geometry.rows import Rows
+from separatrix.loop.engines import BOUNDARIES
+from separatrix.loop.problem import Problem
+from separatrix.loop.readouts import READOUTS, Ballot
+from separatrix.loop.solve import solve
 from separatrix.observers import History
-from separatrix.problem import Problem
-from separatrix.readouts import READOUTS, Ballot
 from separatrix.rules import RULES, Hinged, OnlineHinge, Pegasos, Smooth
 from separatrix.rules.hinged import BIASES
 from separatrix.rules.smooth import SCHEDULES
-from separatrix.solving import solve
 from separatrix.stops import MaxEpochs, NoMistakes
 
 STOP = NoMistakes() | MaxEpochs(6)

@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import separatrix as sx
-from separatrix.engines import CompiledEngine
 from separatrix.estimators import classifier as estimator_module
+from separatrix.loop.engines import CompiledEngine
 from separatrix.observers import History
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoMistakes, TimeLimit
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.geometry.rows import Rows
-from separatrix.problem import Problem, as_exact, encode_labels
+from separatrix.loop.problem import Problem, as_exact, encode_labels
 
 y2 = [0, 1]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import separatrix as sx
+from separatrix.loop.problem import Problem
+from separatrix.loop.solve import solve
 from separatrix.observers import History
-from separatrix.problem import Problem
 from separatrix.rules import Perceptron
-from separatrix.solving import solve
 from separatrix.stops import Epoch, HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoMistakes, TimeLimit
 
 

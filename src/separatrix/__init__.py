@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from separatrix.exports.exporting import export
     from separatrix.feature_importance import importance
     from separatrix.geometry.ball import Ball
+    from separatrix.loop.problem import Problem
+    from separatrix.loop.solve import solve
     from separatrix.models.model_file import load, save
     from separatrix.original_scale import original_units
-    from separatrix.problem import Problem
-    from separatrix.solving import solve
     from separatrix.tracing import Trace, trace
 
 __version__ = "0.1.0"
@@ -82,7 +82,7 @@ _ON_FIRST_USE = {
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
-    "Problem": "separatrix.problem",
+    "Problem": "separatrix.loop.problem",
     "Trace": "separatrix.tracing",
     "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.descent",
@@ -93,7 +93,7 @@ _ON_FIRST_USE = {
     "load": "separatrix.models.model_file",
     "original_units": "separatrix.original_scale",
     "save": "separatrix.models.model_file",
-    "solve": "separatrix.solving",
+    "solve": "separatrix.loop.solve",
     "trace": "separatrix.tracing",
 }
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.problem import check_weights, encode_labels
+from separatrix.loop.problem import check_weights, encode_labels
 from separatrix.text import markdown
 
 PLACES = ("outside", "on", "inside")

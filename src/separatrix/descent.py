@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import Floats
-from separatrix.solution import Status
+from separatrix.loop.state import Status
 from separatrix.text import times
 
 _GROWTH = 1e6  # times the value at the start (at least 1): beyond this a run is diverging

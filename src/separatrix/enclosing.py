@@ -13,7 +13,7 @@ from separatrix.geometry.ball import Ball, enclose, euclidean_ball
 from separatrix.geometry.kernel_ball import KernelSpace
 from separatrix.geometry.kernels import check_kernel
 from separatrix.geometry.rows import Rows
-from separatrix.problem import check_weights
+from separatrix.loop.problem import check_weights
 from separatrix.stops import is_count
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from separatrix.engines import Step
+from separatrix.loop.engines import Step
 from separatrix.stops import Epoch, MaxEpochs, Stop
 
 

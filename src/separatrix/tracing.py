@@ -13,14 +13,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from separatrix.engines import Step
 from separatrix.geometry.rows import Floats, Rows, column_names, frame_columns, is_sparse
+from separatrix.loop.engines import Step
+from separatrix.loop.problem import Problem, as_exact
+from separatrix.loop.solve import new_state, solve
+from separatrix.loop.state import Solution, Status
 from separatrix.observers import StepRecorder
-from separatrix.problem import Problem, as_exact
 from separatrix.rules import RULES, Downhill, Number, Smooth
 from separatrix.rules.losses import sigmoid
-from separatrix.solution import Solution, Status
-from separatrix.solving import new_state, solve
 from separatrix.stops import MaxEpochs, NoMistakes
 from separatrix.text import csv_text, html_table, latex, markdown
 

@@ -13,7 +13,7 @@ from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.data import Data, question, read
 from separatrix.certificates.finding import find
 from separatrix.certificates.multiclass import Certificates
-from separatrix.order import seed_of
+from separatrix.loop.order import seed_of
 
 
 def certify(

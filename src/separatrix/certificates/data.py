@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.certificates.exact_rows import ExactRows
 from separatrix.geometry.rows import Floats, Rows, column_names, frame_columns, is_sparse
-from separatrix.problem import encode_labels
+from separatrix.loop.problem import encode_labels
 
 _SECRET = int.from_bytes(os.urandom(8), "little")  # rows whose keys agree by design would hide each other
 _MOST_PAIRS = 100  # contradictions that are named

@@ -11,7 +11,7 @@ import typer
 from separatrix.cli.options import Db, Delimiter, Exclude, Features, Source, Sql, Target, is_example, open_named
 from separatrix.cli.writing import show_trace
 from separatrix.files import write_text
-from separatrix.problem import as_exact
+from separatrix.loop.problem import as_exact
 from separatrix.text import times
 
 _MOST_CELLS = 1_000_000

@@ -22,7 +22,7 @@ from separatrix.certificates.model import MistakeBound, ModelCertificate, Place,
 from separatrix.certificates.proving import prove
 from separatrix.estimators.one_vs_rest import positives
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.problem import Problem
+from separatrix.loop.problem import Problem
 
 _VANISHING = 1e-280  # steps that change activations by less are lost in rounding
 _SMALL = 1 << 24  # bytes of data that a model may keep alive

@@ -32,10 +32,10 @@ from separatrix.estimators.fitting import (
 from separatrix.estimators.one_vs_rest import answers
 from separatrix.geometry.moments import Spread
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.order import seed_of
+from separatrix.loop.problem import Problem, check_weights
+from separatrix.loop.state import Status
 from separatrix.observers import History, Progress, SklearnCallbacks
-from separatrix.order import seed_of
-from separatrix.problem import Problem, check_weights
-from separatrix.solution import Status
 from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over
 from separatrix.text import times
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from separatrix.estimators.fitting import number
 from separatrix.geometry.rows import Floats
+from separatrix.loop.state import Status
 from separatrix.observers import History
 from separatrix.rules import LogisticNeuron, SigmoidNeuron, Smooth
 from separatrix.rules.losses import sigmoid
-from separatrix.solution import Status
 from separatrix.stops import is_count
 
 RULES: dict[str, type[Smooth]] = {"squared": SigmoidNeuron, "log": LogisticNeuron}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.problem import Problem, encode_labels
+from separatrix.loop.problem import Problem, encode_labels
 from separatrix.stops import Stop
 
 try:  # scikit-learn 1.9 and later

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.engines import ties
-from separatrix.engines.kernelled import KernelEngine
 from separatrix.estimators.fitting import check_stop, count, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import answers, joint_status, positives
@@ -20,14 +18,16 @@ from separatrix.geometry.kernel_ball import kernel_radius
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.kernels import Kernel
 from separatrix.geometry.rows import Floats
-from separatrix.kernel_ballot import KernelBallot
+from separatrix.loop.engines import ties
+from separatrix.loop.engines.kernelled import KernelEngine
+from separatrix.loop.kernel_votes import KernelBallot
+from separatrix.loop.order import seed_of
+from separatrix.loop.problem import Problem
+from separatrix.loop.readouts import check_readout, read
+from separatrix.loop.solve import solve_targets
+from separatrix.loop.state import Solution, State
 from separatrix.observers import History, Progress
-from separatrix.order import seed_of
-from separatrix.problem import Problem
-from separatrix.readouts import check_readout, read
 from separatrix.rules import Perceptron as PerceptronRule
-from separatrix.solution import Solution, State
-from separatrix.solving import solve_targets
 from separatrix.stops import MaxEpochs, NoMistakes, Stop
 
 Self = TypeVar("Self", bound="KernelPerceptron")

@@ -18,10 +18,10 @@ from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import answers
 from separatrix.geometry.kernels import Kernel, center_of
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.problem import Problem
+from separatrix.loop.solve import interrupts
+from separatrix.loop.state import Status
 from separatrix.observers import RoundProgress
-from separatrix.problem import Problem
-from separatrix.solution import Status
-from separatrix.solving import interrupts
 from separatrix.svm.blocks import Machine, Round, Rounds, SoftMargin
 
 Self = TypeVar("Self", bound="KernelSVM")

@@ -15,7 +15,7 @@ from separatrix.estimators.fitting import number
 from separatrix.geometry.kernel_cache import capacity
 from separatrix.geometry.kernels import Kernel, Points, block, check_kernel, check_precomputed
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.problem import Problem, check_weights
+from separatrix.loop.problem import Problem, check_weights
 
 _BLOCK = 1 << 22  # kernel values of new examples held at once
 

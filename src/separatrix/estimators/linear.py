@@ -19,10 +19,10 @@ from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.fitting import threads
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.problem import Problem
-from separatrix.readouts import read
-from separatrix.solution import State
-from separatrix.solving import STARTS, new_state, solve_targets
+from separatrix.loop.problem import Problem
+from separatrix.loop.readouts import read
+from separatrix.loop.solve import STARTS, new_state, solve_targets
+from separatrix.loop.state import State
 from separatrix.stops import Stop
 
 

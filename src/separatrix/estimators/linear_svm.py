@@ -21,10 +21,10 @@ from separatrix.estimators.fitting import check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.problem import Problem
+from separatrix.loop.problem import Problem
+from separatrix.loop.solve import interrupts
+from separatrix.loop.state import Status
 from separatrix.rules import OnlineHinge, Pegasos
-from separatrix.solution import Status
-from separatrix.solving import interrupts
 from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.question import Question

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
-from separatrix.solution import Status
+from separatrix.loop.state import Status
 
 
 def answers(activations: Floats, classes: NDArray[Any], *, tie_is_positive: bool) -> NDArray[Any]:

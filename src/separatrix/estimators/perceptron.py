@@ -8,12 +8,12 @@ import numpy as np
 
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import Place
-from separatrix.engines import ties
 from separatrix.estimators.certified import Taught, within_bound
 from separatrix.estimators.fitting import number
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.readouts import check_readout
+from separatrix.loop.engines import ties
+from separatrix.loop.readouts import check_readout
 from separatrix.rules import MarginPerceptron
 from separatrix.rules import Perceptron as PerceptronRule
 from separatrix.stops import NoMistakes, Stop

@@ -250,7 +250,7 @@ def _check_epochs(epochs: Any) -> None:
 
 def check_state(state: Any) -> None:
     """Check what one question has learned."""
-    from separatrix.solution import SLOTS
+    from separatrix.loop.state import SLOTS
 
     _need(_is_array(state.weights, "f8", (None,), finite=True), "the weights of a state are no finite numbers")
     width = len(state.weights)

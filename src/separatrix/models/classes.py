@@ -57,10 +57,10 @@ CLASSES: dict[str, Class] = {
     "KernelPerceptron": Class(_OWN, check=checks.check_kernel_perceptron, model=True),
     "Network": Class(_OWN, check=checks.check_network, model=True),
     # what they hold
-    "State": Class("separatrix.solution", check=checks.check_state),
-    "Status": Class("separatrix.solution", check=checks.check_status),
-    "NetworkState": Class("separatrix.training", check=checks.check_network_state),
-    "Layer": Class("separatrix.layers", check=checks.check_layer),
+    "State": Class("separatrix.loop.state", check=checks.check_state),
+    "Status": Class("separatrix.loop.state", check=checks.check_status),
+    "NetworkState": Class("separatrix.loop.network", check=checks.check_network_state),
+    "Layer": Class("separatrix.loop.layers", check=checks.check_layer),
     "MarginState": Class("separatrix.estimators.linear_svm", check=checks.check_margin_state),
     "Run": Class("separatrix.svm.solve", unkept=_PUT_DOWN, check=checks.check_run),
     "HardRun": Class("separatrix.svm.hard", unkept=_PUT_DOWN, check=checks.check_run),
@@ -73,11 +73,11 @@ CLASSES: dict[str, Class] = {
         {"question": None}, checks.unzip_points, checks.zip_points, checks.check_ascent,
     ),
     "Ballot": Class(
-        "separatrix.readouts", ("_start", "_bias_square", "_rows", "_index", "_signed", "_times", "_age"),
+        "separatrix.loop.readouts", ("_start", "_bias_square", "_rows", "_index", "_signed", "_times", "_age"),
         check=checks.check_ballot,
     ),
     "KernelBallot": Class(
-        "separatrix.kernel_ballot", ("_rows", "_signed", "_times", "_age", "_bias_square"),
+        "separatrix.loop.kernel_votes", ("_rows", "_signed", "_times", "_age", "_bias_square"),
         check=checks.check_kernel_ballot,
     ),
     "Spread": Class("separatrix.geometry.moments", ("count", "_mean", "_squares"), check=checks.check_spread),

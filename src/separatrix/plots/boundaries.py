@@ -11,9 +11,9 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.loop.problem import encode_labels
 from separatrix.original_scale import dense, original_units
 from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, new_axes
-from separatrix.problem import encode_labels
 
 
 def decision_boundary(

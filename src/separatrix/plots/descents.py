@@ -12,8 +12,8 @@ from matplotlib.colors import BoundaryNorm
 
 from separatrix.descent import Descent, descend
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.problem import encode_labels
 from separatrix.plots.canvas import extent, new_axes
-from separatrix.problem import encode_labels
 from separatrix.rules.losses import LOSSES
 from separatrix.tracing import Trace
 

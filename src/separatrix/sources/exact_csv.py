@@ -9,7 +9,7 @@ import csv
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from separatrix.problem import as_exact
+from separatrix.loop.problem import as_exact
 
 _MOST_CELLS = 1_000_000
 

@@ -27,7 +27,7 @@ from separatrix import _core
 from separatrix.geometry.kernel_cache import KernelCache, capacity
 from separatrix.geometry.kernels import Kernel, Points, block, fits_single
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.solution import Status
+from separatrix.loop.state import Status
 from separatrix.svm.question import best_bias
 from separatrix.text import times
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.solution import Status
-from separatrix.solving import interrupts
+from separatrix.loop.solve import interrupts
+from separatrix.loop.state import Status
 from separatrix.tabular.rowfile import RowFile
 from separatrix.text import times
 

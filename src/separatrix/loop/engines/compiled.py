@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
-from separatrix.order import Order, Plan
-from separatrix.problem import Problem
+from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.loop.order import Order, Plan
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import State
 from separatrix.rules import Number
-from separatrix.solution import State
 
 _PRODUCTS_A_CHUNK = 1 << 23  # a few milliseconds, to begin with
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import Floats
-from separatrix.layers import Layer, activations, back_propagate, objective, penalty
-from separatrix.order import Orders, Plan
-from separatrix.problem import Problem
+from separatrix.loop.layers import Layer, activations, back_propagate, objective, penalty
+from separatrix.loop.monitor import Growth, adapt, learned, too_large
+from separatrix.loop.order import Orders, Plan
+from separatrix.loop.problem import Problem
+from separatrix.loop.solve import interrupts, tell
+from separatrix.loop.state import Resumable, Status
 from separatrix.rules import Smooth
 from separatrix.rules.losses import LOSSES
-from separatrix.slope import Growth, adapt, learned, too_large
-from separatrix.solution import Resumable, Status
-from separatrix.solving import interrupts, tell
 from separatrix.stops import Ending, Epoch, Judge, Stop, held_out_fraction, losses_asked, time_limit
 
 _MOST = 10  # folds are cut by weight up to examples that weigh this much on average

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.engines import BOUNDARIES, ENGINES, ties
-from separatrix.engines.base import Engine, WeightOverflowError
-from separatrix.order import Order, Orders, Plan
-from separatrix.problem import Problem, as_exact
-from separatrix.readouts import Ballot, check_readout, read
+from separatrix.loop.engines import BOUNDARIES, ENGINES, ties
+from separatrix.loop.engines.base import Engine, WeightOverflowError
+from separatrix.loop.monitor import Slope
+from separatrix.loop.order import Order, Orders, Plan
+from separatrix.loop.problem import Problem, as_exact
+from separatrix.loop.readouts import Ballot, check_readout, read
+from separatrix.loop.state import Solution, State, Status
 from separatrix.rules import Downhill, Number, Smooth
-from separatrix.slope import Slope
-from separatrix.solution import Solution, State, Status
 from separatrix.stops import (
     Ending,
     Epoch,

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from separatrix.engines.base import Engine
-from separatrix.order import Order, Orders
-from separatrix.problem import Problem
+from separatrix.loop.engines.base import Engine
+from separatrix.loop.order import Order, Orders
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import Array, State
 from separatrix.rules import Downhill
-from separatrix.solution import Array, State
 from separatrix.stops import Ending, Epoch, MaxEpochs, Stop
 
 _PATIENCE = 5  # epochs without a lower loss before an adaptive rate is divided

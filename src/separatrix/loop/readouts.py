@@ -15,10 +15,10 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.kernel_ballot import Voters, vote_counts
-from separatrix.problem import Problem
+from separatrix.loop.kernel_votes import Voters, vote_counts
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import Array, State
 from separatrix.rules import Number
-from separatrix.solution import Array, State
 
 READOUTS = ("last", "averaged", "voted", "pocket")
 _BLOCK = 1 << 22  # activations held at once while votes are counted

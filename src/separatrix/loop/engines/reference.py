@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
 from separatrix.geometry.rows import is_sparse
-from separatrix.order import Order, Plan
-from separatrix.problem import Problem
+from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.loop.order import Order, Plan
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import State
 from separatrix.rules import Answer, Downhill, Number
 from separatrix.rules.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
-from separatrix.solution import State
 
 _COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
 

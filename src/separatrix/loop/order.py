@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.problem import Problem
+from separatrix.loop.problem import Problem
 
 Order = NDArray[np.uint32]
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.engines.base import Step, Sums, WeightOverflowError, ties
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.rows import Floats
-from separatrix.order import Order, Plan
-from separatrix.problem import Problem
+from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.loop.order import Order, Plan
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import State
 from separatrix.rules import Number
 from separatrix.rules.losses import LOSSES
-from separatrix.solution import State
 
 _PRODUCTS_A_CHUNK = 1 << 24  # a few milliseconds, if every example is a mistake
 _FIRST_BLOCK, _LARGEST_BLOCK = 8, 256  # kernel rows computed at once

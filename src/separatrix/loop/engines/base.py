@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from separatrix.order import Order, Plan
-from separatrix.problem import Problem
+from separatrix.loop.order import Order, Plan
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import State
 from separatrix.rules import Number
-from separatrix.solution import State
 
 # For each boundary: is a tie a mistake for a negative example, for a positive example?
 BOUNDARIES: dict[str, tuple[bool, bool]] = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from separatrix.engines.base import BOUNDARIES, Engine, Step, ties
-from separatrix.engines.compiled import CompiledEngine
-from separatrix.engines.reference import ReferenceEngine
+from separatrix.loop.engines.base import BOUNDARIES, Engine, Step, ties
+from separatrix.loop.engines.compiled import CompiledEngine
+from separatrix.loop.engines.reference import ReferenceEngine
 
 ENGINES: dict[str, type[CompiledEngine] | type[ReferenceEngine]] = {
     "compiled": CompiledEngine,

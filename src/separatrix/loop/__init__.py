@@ -1,0 +1,1 @@
+"""The one online loop: a problem, the order of visits, the state, the engines, what is read out, and networks."""
