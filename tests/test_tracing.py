@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
+from separatrix.insight.trace import number
 from separatrix.rules import RULES
-from separatrix.tracing import number
 
 X = [[1, 1], [Fraction(1, 2), -1], [-1, -1], [-1, 1]]
 y = [1, -1, -1, -1]

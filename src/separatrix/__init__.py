@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
-    from separatrix.conditions import Conditions, kkt
-    from separatrix.descent import Descent, descend
-    from separatrix.enclosing import enclosing_ball
     from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, Perceptron
     from separatrix.exports.exporting import export
-    from separatrix.feature_importance import importance
     from separatrix.geometry.ball import Ball
+    from separatrix.insight.descent import Descent, descend
+    from separatrix.insight.enclosing_ball import enclosing_ball
+    from separatrix.insight.feature_importance import importance
+    from separatrix.insight.kkt import Conditions, kkt
+    from separatrix.insight.original_units import original_units
+    from separatrix.insight.trace import Trace, trace
     from separatrix.loop.problem import Problem
     from separatrix.loop.solve import solve
     from separatrix.models.model_file import load, save
-    from separatrix.original_scale import original_units
-    from separatrix.tracing import Trace, trace
 
 __version__ = "0.1.0"
 
@@ -74,8 +74,8 @@ _ON_FIRST_USE = {
     "Ball": "separatrix.geometry.ball",
     "Certificate": "separatrix.certificates.certificate",
     "Certificates": "separatrix.certificates.multiclass",
-    "Conditions": "separatrix.conditions",
-    "Descent": "separatrix.descent",
+    "Conditions": "separatrix.insight.kkt",
+    "Descent": "separatrix.insight.descent",
     "KernelPerceptron": "separatrix.estimators",
     "KernelSVM": "separatrix.estimators",
     "LinearSVM": "separatrix.estimators",
@@ -83,18 +83,18 @@ _ON_FIRST_USE = {
     "Neuron": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
     "Problem": "separatrix.loop.problem",
-    "Trace": "separatrix.tracing",
+    "Trace": "separatrix.insight.trace",
     "certify": "separatrix.certificates.certifying",
-    "descend": "separatrix.descent",
-    "enclosing_ball": "separatrix.enclosing",
+    "descend": "separatrix.insight.descent",
+    "enclosing_ball": "separatrix.insight.enclosing_ball",
     "export": "separatrix.exports.exporting",
-    "importance": "separatrix.feature_importance",
-    "kkt": "separatrix.conditions",
+    "importance": "separatrix.insight.feature_importance",
+    "kkt": "separatrix.insight.kkt",
     "load": "separatrix.models.model_file",
-    "original_units": "separatrix.original_scale",
+    "original_units": "separatrix.insight.original_units",
     "save": "separatrix.models.model_file",
     "solve": "separatrix.loop.solve",
-    "trace": "separatrix.tracing",
+    "trace": "separatrix.insight.trace",
 }
 
 

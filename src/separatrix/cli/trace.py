@@ -81,8 +81,8 @@ def trace(
       separatrix trace points.csv --target class --format latex
     """
     from separatrix import datasets
+    from separatrix.insight.trace import trace as run_trace
     from separatrix.tabular.columns import Asked
-    from separatrix.tracing import trace as run_trace
 
     given: dict[str, Any] = {
         "eta0": eta0, "boundary": boundary, "augmented": augmented, "flipped": flipped, "labels": labels,

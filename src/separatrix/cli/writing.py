@@ -15,7 +15,7 @@ from rich.table import Table
 from separatrix.text import times
 
 if TYPE_CHECKING:
-    from separatrix.tracing import Trace
+    from separatrix.insight.trace import Trace
 
 
 def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
@@ -42,7 +42,7 @@ def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
 def show_demo() -> None:
     """Print the demonstration."""
     from separatrix import datasets
-    from separatrix.tracing import trace
+    from separatrix.insight.trace import trace
 
     data = datasets.separable(60, 2, margin=0.08, random_state=4)
     X = data.X.round(2)

@@ -295,7 +295,7 @@ def spellings(levels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 
 def _unpacked(pipeline: Any) -> tuple[list[Any], Any]:
     """Return the scalers of a pipeline and its last step, or say which step cannot leave Python."""
-    from separatrix.original_scale import SCALERS, unnested
+    from separatrix.insight.original_units import SCALERS, unnested
 
     *steps, (_, last) = unnested(pipeline)
     scalers = []
@@ -333,7 +333,7 @@ def decision_of(estimator: Any) -> Decision:
     from sklearn.utils.validation import check_is_fitted
 
     from separatrix.estimators import KernelPerceptron, KernelSVM, Network, Perceptron
-    from separatrix.original_scale import weights_of_model
+    from separatrix.insight.original_units import weights_of_model
 
     if not hasattr(estimator, "classes_"):
         if not hasattr(estimator, "fit"):

@@ -11,8 +11,8 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.insight.original_units import dense, original_units
 from separatrix.loop.problem import encode_labels
-from separatrix.original_scale import dense, original_units
 from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, new_axes
 
 

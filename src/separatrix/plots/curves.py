@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from separatrix.descent import Descent
+from separatrix.insight.descent import Descent
 from separatrix.observers import History
 from separatrix.plots.canvas import last, new_axes
 

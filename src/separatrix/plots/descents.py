@@ -10,12 +10,12 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm
 
-from separatrix.descent import Descent, descend
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.insight.descent import Descent, descend
+from separatrix.insight.trace import Trace
 from separatrix.loop.problem import encode_labels
 from separatrix.plots.canvas import extent, new_axes
 from separatrix.rules.losses import LOSSES
-from separatrix.tracing import Trace
 
 _HEIGHTS = 121  # points along each side of a surface
 _PATHS = ("#d7301f", "#1b1b1b", "#7a3e9d", "#e08214", "#1b7837", "#5b3a1e")

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.original_scale import dense
+from separatrix.insight.original_units import dense
 from separatrix.plots.boundaries import known_labels, like_frame, linear_part
 from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, last, legend_below, new_axes
 

@@ -343,7 +343,7 @@ def trace(
         Where shuffled orders and a uniform start come from; None is 0, so that a table can be printed again.
     **view
         How tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals``; see
-        :class:`separatrix.tracing.View`.
+        :class:`separatrix.insight.trace.View`.
 
     Returns
     -------

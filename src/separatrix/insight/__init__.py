@@ -1,0 +1,1 @@
+"""Looks into runs and models: traces, optimality conditions, importance, original units, descent, enclosing balls."""
