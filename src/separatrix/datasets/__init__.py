@@ -119,7 +119,7 @@ def path(name: str) -> Path:
     """Return where the CSV file of a built-in table lies."""
     if name.lower() not in _FILES:
         raise ValueError(f"no built-in table is called {name!r}; there are {', '.join(_FILES)}")
-    return Path(__file__).with_name("data") / f"{name.lower()}.csv"
+    return Path(__file__).with_name(f"{name.lower()}.csv")
 
 
 def about() -> dict[str, str]:
