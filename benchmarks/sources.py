@@ -19,8 +19,8 @@ import pandas as pd
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from separatrix.sources.libsvm import read_libsvm
-from separatrix.sources.plain_csv import PlainCsv
+from separatrix.tables.sources.libsvm import read_libsvm
+from separatrix.tables.sources.plain_csv import PlainCsv
 
 
 def best(repeats, **readers):

@@ -26,10 +26,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from separatrix.cli.answers import write_answers
-from separatrix.sources.opening import open_source
-from separatrix.tabular.columns import Asked
-from separatrix.tabular.fitting import Settings, fit
-from separatrix.tabular.predicting import Answers, Tally, predict
+from separatrix.tables.columns import Asked
+from separatrix.tables.fitting import Settings, fit
+from separatrix.tables.predicting import Answers, Tally, predict
+from separatrix.tables.sources.opening import open_source
 
 COMMAND = [sys.executable, "-c", "from separatrix.cli import main; main()"]
 COLUMNS = 30

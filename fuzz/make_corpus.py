@@ -24,10 +24,10 @@ from sklearn.preprocessing import (
 )
 
 import separatrix as sx
-from separatrix.sources.in_memory import TableInMemory
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoProgress, TimeLimit
-from separatrix.tabular.columns import Asked
-from separatrix.tabular.fitting import Settings, fit
+from separatrix.tables.columns import Asked
+from separatrix.tables.fitting import Settings, fit
+from separatrix.tables.sources.in_memory import TableInMemory
 
 FOLDER = Path(__file__).parent / "corpus" / "model_file"
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 2.0], [1.0, 3.0], [0.5, 2.5]])

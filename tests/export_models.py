@@ -17,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import separatrix as sx
-from separatrix.sources.arrays import ArraySource
-from separatrix.sources.in_memory import TableInMemory
-from separatrix.tabular.columns import Asked
-from separatrix.tabular.fitting import Room, Settings, fit
-from separatrix.tabular.predicting import Answers, Tally, predict
+from separatrix.tables.columns import Asked
+from separatrix.tables.fitting import Room, Settings, fit
+from separatrix.tables.predicting import Answers, Tally, predict
+from separatrix.tables.sources.arrays import ArraySource
+from separatrix.tables.sources.in_memory import TableInMemory
 
 COLOURS = ["it's", 'say "hi"', "日本 🙂", "back\\slash", "two\nlines", "??/ /* */ -- ;", "${x} %s {}", "a"]
 LABELS = ["O'Hara", 'né "x" <b>', "日本\\n"]

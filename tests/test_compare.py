@@ -38,19 +38,19 @@ import separatrix as sx
 from separatrix import datasets, plots
 from separatrix.cli import comparison as comparison_words
 from separatrix.cli.options import open_named
-from separatrix.comparing import measuring
-from separatrix.comparing import workshop as workshop_module
-from separatrix.comparing.comparison import compare
-from separatrix.comparing.contenders import CONTENDERS, Contender, Recipe
-from separatrix.comparing.kernel_gap import relative_gap
-from separatrix.comparing.measuring import measured
-from separatrix.comparing.plan import Plan
-from separatrix.comparing.telling import told_apart
-from separatrix.comparing.trial import Trial
-from separatrix.comparing.workshop import UnfinishedError, Workshop
-from separatrix.tabular.columns import Asked
-from separatrix.tabular.fitting import Settings, fit, split
-from separatrix.tabular.kinds import MODELS, make
+from separatrix.tables.columns import Asked
+from separatrix.tables.compare import measuring
+from separatrix.tables.compare import workshop as workshop_module
+from separatrix.tables.compare.comparison import compare
+from separatrix.tables.compare.contenders import CONTENDERS, Contender, Recipe
+from separatrix.tables.compare.kernel_gap import relative_gap
+from separatrix.tables.compare.measuring import measured
+from separatrix.tables.compare.plan import Plan
+from separatrix.tables.compare.telling import told_apart
+from separatrix.tables.compare.trial import Trial
+from separatrix.tables.compare.workshop import UnfinishedError, Workshop
+from separatrix.tables.fitting import Settings, fit, split
+from separatrix.tables.kinds import MODELS, make
 from table_files import table, write_matrices
 
 mpl.use("agg")
@@ -68,7 +68,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @pytest.fixture(scope="module", autouse=True)
 def _one_workshop():
     """Let all comparisons share one workshop: scikit-learn takes seconds to load."""
-    from separatrix.comparing import comparison
+    from separatrix.tables.compare import comparison
 
     class Shared(Workshop):
         def __exit__(self, *problem: object) -> None:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import separatrix as sx
 from export_models import case
-from separatrix.exports.scorer import scorer_of
+from separatrix.tables.export.scorer import scorer_of
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, 5.0], [3.0, 4.0]])
 Y = [0, 0, 1, 1]

@@ -18,9 +18,9 @@ from scipy import sparse
 
 import separatrix as sx
 from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, Case, case, check_answers, of_wide_table
-from separatrix.exports.c_header import as_c
-from separatrix.exports.c_words import members, number
-from separatrix.exports.scorer import Input, Linear, Scorer, scorer_of
+from separatrix.tables.export.c_header import as_c
+from separatrix.tables.export.c_words import members, number
+from separatrix.tables.export.scorer import Input, Linear, Scorer, scorer_of
 
 NAMES = [*LINEAR, *NETWORKS, *VOTED, *KERNELLED]
 EXACT = [*LINEAR, *VOTED]  # the same bits

@@ -21,8 +21,8 @@ from scipy import sparse
 
 import separatrix as sx
 from export_models import EVERY, LINEAR, TEXTS, VOTED, Case, case, check_answers, of_table, of_wide_table
-from separatrix.exports.json_scorer import as_json, javascript
-from separatrix.exports.scorer import Input, Linear, Scorer, scorer_of
+from separatrix.tables.export.json_scorer import as_json, javascript
+from separatrix.tables.export.scorer import Input, Linear, Scorer, scorer_of
 
 EXACT = [*LINEAR, *VOTED, *TEXTS]  # the same bits
 DRIVER = """

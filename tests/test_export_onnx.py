@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 import separatrix as sx
 from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, case, check_answers, of_estimator, of_table
 from separatrix import _core
-from separatrix.exports.onnx_graph import as_onnx
-from separatrix.exports.onnx_nodes import MOST_PRODUCTS
-from separatrix.exports.scorer import Ballot, Input, Kernelled, Layers, Linear, Scorer, Voted, scorer_of
+from separatrix.tables.export.onnx_graph import as_onnx
+from separatrix.tables.export.onnx_nodes import MOST_PRODUCTS
+from separatrix.tables.export.scorer import Ballot, Input, Kernelled, Layers, Linear, Scorer, Voted, scorer_of
 
 HELD = [*LINEAR, *NETWORKS, *VOTED, *KERNELLED]
 SPARSE = ("table wide", "libsvm 2", "libsvm 3, standard")

@@ -27,8 +27,8 @@ from export_models import (
     check_answers,
     of_table,
 )
-from separatrix.exports.scorer import scorer_of
-from separatrix.exports.sql import as_sql
+from separatrix.tables.export.scorer import scorer_of
+from separatrix.tables.export.sql import as_sql
 
 HELD = {**LINEAR, **NETWORKS}
 ORDER = "the row's number"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from separatrix import _core
-from separatrix.sources import libsvm
-from separatrix.sources.libsvm import LibsvmSource, read_libsvm
+from separatrix.tables.sources import libsvm
+from separatrix.tables.sources.libsvm import LibsvmSource, read_libsvm
 
 CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus" / "libsvm"
 TEXT = (

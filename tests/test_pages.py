@@ -8,10 +8,10 @@ import pytest
 
 import browser_pages
 from separatrix.cli.options import open_named
-from separatrix.report.page import write_report
-from separatrix.report.rows import look
-from separatrix.tabular.columns import Asked
-from separatrix.tabular.fitting import Settings, fit
+from separatrix.tables.columns import Asked
+from separatrix.tables.fitting import Settings, fit
+from separatrix.tables.report.page import write_report
+from separatrix.tables.report.rows import look
 from table_files import as_csv, table, write_nasty
 
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix import _core
-from separatrix.sources import plain_csv
-from separatrix.sources.plain_csv import NotPlain, PlainCsv
+from separatrix.tables.sources import plain_csv
+from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
 
 CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus" / "csv"
 

@@ -22,14 +22,14 @@ from sklearn.metrics import confusion_matrix
 from page_tree import Node, read_page
 from separatrix import datasets, load
 from separatrix.cli.options import open_named
-from separatrix.report import rows as report_rows
-from separatrix.report.axes import Axis
-from separatrix.report.binned import Binned
-from separatrix.report.closeness import Closeness
-from separatrix.report.elements import StyleSheet, element, escaped
-from separatrix.report.page import POLICY, report
-from separatrix.report.projection import view
-from separatrix.report.rows import look
+from separatrix.tables.report import rows as report_rows
+from separatrix.tables.report.axes import Axis
+from separatrix.tables.report.binned import Binned
+from separatrix.tables.report.closeness import Closeness
+from separatrix.tables.report.elements import StyleSheet, element, escaped
+from separatrix.tables.report.page import POLICY, report
+from separatrix.tables.report.projection import view
+from separatrix.tables.report.rows import look
 from table_files import EVIL, as_csv, table, write_matrices, write_nasty
 
 KINDS = ["averaged", "perceptron", "voted", "pocket", "neuron", "svm", "kernel-svm", "network"]
@@ -64,8 +64,8 @@ def spaced(node: Node) -> str:
 @pytest.fixture(scope="module")
 def penguins(tmp_path_factory):
     """Return the model of the penguins, what it says of them, and its page."""
-    from separatrix.tabular.columns import Asked
-    from separatrix.tabular.fitting import Settings, fit
+    from separatrix.tables.columns import Asked
+    from separatrix.tables.fitting import Settings, fit
 
     with open_named("penguins") as source:
         found = fit(source, Asked("species"), Settings())
@@ -491,7 +491,7 @@ def test_what_was_found_before_an_update_is_not_told_of_the_model_after_it(run, 
 
 
 def test_a_page_tells_why_there_is_no_certificate(run, tmp_path, monkeypatch):
-    from separatrix.tabular import fitting
+    from separatrix.tables import fitting
 
     rng = np.random.default_rng(2)
     lines = [f"{rng.normal(c):.3f},{rng.normal():.3f},class {c}" for c in range(13) for _ in range(4)]
@@ -694,7 +694,7 @@ def test_no_class_that_a_plane_tells_from_the_others_is_said_without_a_zero(run,
 
 
 def test_an_interrupted_fit_says_how_to_have_its_report(run, monkeypatch):
-    from separatrix.tabular import fitting
+    from separatrix.tables import fitting
 
     whole = fitting.fit
 

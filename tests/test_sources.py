@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix.sources.base import MatrixSource, TableSource
-from separatrix.sources.opening import open_source
+from separatrix.tables.sources.base import MatrixSource, TableSource
+from separatrix.tables.sources.opening import open_source
 from source_tables import KINDS, NAMES, TABLE, WHOLE, WRITERS, N, csv_text, json_text, zstd
 
 
@@ -354,7 +354,7 @@ def test_standard_input_is_known_by_what_it_holds(written, name, monkeypatch):
 
 def test_standard_input_in_a_process_of_its_own_leaves_nothing_behind(written, tmp_path):
     script = (
-        "from separatrix.sources.opening import open_source\n"
+        "from separatrix.tables.sources.opening import open_source\n"
         "with open_source('-', sql='select sum(x) as s from data') as source: print(next(source.batches(['s'])))"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
@@ -499,9 +499,9 @@ def test_arrays_that_are_no_matrix_are_refused(tmp_path):
 
 
 def test_a_late_cell_of_a_large_file_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("separatrix.sources.csv_files.CHEAP", 1000)
-    monkeypatch.setattr("separatrix.sources.csv_files._FIRST", 100)
-    monkeypatch.setattr("separatrix.sources.csv_files._PART", 1000)
+    monkeypatch.setattr("separatrix.tables.sources.csv_files.CHEAP", 1000)
+    monkeypatch.setattr("separatrix.tables.sources.csv_files._FIRST", 100)
+    monkeypatch.setattr("separatrix.tables.sources.csv_files._PART", 1000)
     start = "a,b,c\n" + "1,2,2024-01-01\n" * 5000
     path = tmp_path / "a.csv"
     for line, column, found, wanted in [("1,x,", "b", "x", "a number"), ("1,2,soon", "c", "soon", "a date or time")]:
@@ -522,7 +522,7 @@ def test_a_late_cell_of_a_large_file_is_named(tmp_path, monkeypatch):
 
 
 def test_a_late_value_of_a_large_json_file_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("separatrix.sources.json_files.CHEAP", 1000)
+    monkeypatch.setattr("separatrix.tables.sources.json_files.CHEAP", 1000)
     text = '{"a":1}\n' * 250_000 + '{"a":"z"}\n'
     assert refusal(tmp_path / "a.jsonl", text).startswith("a.jsonl, line 250001: a value does not fit its column")
 
@@ -543,7 +543,7 @@ def test_the_progress_of_a_csv_file_is_told_as_it_is_read(tmp_path):
 def test_ctrl_c_surfaces_as_keyboard_interrupt():
     script = """
 import os, signal, threading
-from separatrix.sources.opening import open_source
+from separatrix.tables.sources.opening import open_source
 signal.signal(signal.SIGINT, signal.default_int_handler)
 slow = "select sum(a.range * b.range) as s from range(1000000) a, range(1000000) b"
 with open_source(None, sql=slow) as source:
@@ -558,7 +558,7 @@ with open_source(None, sql=slow) as source:
 
 
 def test_opening_a_source_imports_engines_only_on_use():
-    script = "import sys, separatrix.sources.opening; print(sorted({'duckdb', 'pyarrow', 'pandas'} & set(sys.modules)))"
+    script = "import sys, separatrix.tables.sources.opening; print(sorted({'duckdb', 'pyarrow', 'pandas'} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
 

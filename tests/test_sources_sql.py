@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from postgres_server import PASSWORD, QUOTED
-from separatrix.sources.base import TableSource
-from separatrix.sources.opening import open_source
+from separatrix.tables.sources.base import TableSource
+from separatrix.tables.sources.opening import open_source
 from source_tables import NAMES, TABLE, WRITERS
 
 CHOICE = 'select "count", x * 2 as double_x from data where "count" is not null order by "count" desc'

@@ -19,16 +19,16 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import separatrix as sx
 from separatrix.models.model_file import load, save
-from separatrix.sources.in_memory import TableInMemory
-from separatrix.sources.opening import open_source
-from separatrix.tabular.columns import Asked
-from separatrix.tabular.fitting import Room, Settings, fit
-from separatrix.tabular.memory import available, parse_size
-from separatrix.tabular.ondisk import Moments, held_out
-from separatrix.tabular.predicting import Answers, Tally, predict
-from separatrix.tabular.preparation import standard
-from separatrix.tabular.rowfile import RowFile
-from separatrix.tabular.streaming import HELD, groups
+from separatrix.tables.columns import Asked
+from separatrix.tables.fitting import Room, Settings, fit
+from separatrix.tables.memory import available, parse_size
+from separatrix.tables.ondisk import Moments, held_out
+from separatrix.tables.predicting import Answers, Tally, predict
+from separatrix.tables.preparation import standard
+from separatrix.tables.rowfile import RowFile
+from separatrix.tables.sources.in_memory import TableInMemory
+from separatrix.tables.sources.opening import open_source
+from separatrix.tables.streaming import HELD, groups
 
 DISK = Room(memory=1)
 
@@ -260,7 +260,7 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
 def test_a_full_disk_is_told(tmp_path, monkeypatch):
     import errno
 
-    from separatrix.tabular import rowfile
+    from separatrix.tables import rowfile
 
     def full(*given, **more):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -428,8 +428,8 @@ def lines(folder: Path, text: str, name: str = "l.csv") -> str:
 @pytest.fixture
 def small_looks(monkeypatch):
     """Take small files for large ones, whose first rows alone are looked at."""
-    monkeypatch.setattr("separatrix.sources.csv_files.CHEAP", 1000)
-    monkeypatch.setattr("separatrix.sources.csv_files._LOOKED_AT", 150)
+    monkeypatch.setattr("separatrix.tables.sources.csv_files.CHEAP", 1000)
+    monkeypatch.setattr("separatrix.tables.sources.csv_files._LOOKED_AT", 150)
 
 
 def test_first_rows_that_mislead_are_looked_at_again(tmp_path, small_looks):
@@ -545,7 +545,7 @@ def test_other_weights_are_not_resumed(room, tmp_path):
 
 
 def test_updates_keep_the_labels_of_the_model(tmp_path):
-    from separatrix.tabular.updating import update
+    from separatrix.tables.updating import update
 
     for first, later, classes in (
         ("0 1", "0.0 1.0", [0, 1]),
@@ -565,7 +565,7 @@ def test_ctrl_c_while_rows_are_scored_keeps_the_model(tmp_path, monkeypatch):
     def stop(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("separatrix.tabular.fitting.Scores.add", stop)
+    monkeypatch.setattr("separatrix.tables.fitting.Scores.add", stop)
     for room in (None, DISK):
         found = fitted(written(frame(), tmp_path), settings=Settings(certify=0, epochs=2), room=room)
         assert found.interrupted

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
     from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, Perceptron
-    from separatrix.exports.exporting import export
     from separatrix.geometry.ball import Ball
     from separatrix.insight.descent import Descent, descend
     from separatrix.insight.enclosing_ball import enclosing_ball
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from separatrix.loop.problem import Problem
     from separatrix.loop.solve import solve
     from separatrix.models.model_file import load, save
+    from separatrix.tables.export.exporting import export
 
 __version__ = "0.1.0"
 
@@ -87,7 +87,7 @@ _ON_FIRST_USE = {
     "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.insight.descent",
     "enclosing_ball": "separatrix.insight.enclosing_ball",
-    "export": "separatrix.exports.exporting",
+    "export": "separatrix.tables.export.exporting",
     "importance": "separatrix.insight.feature_importance",
     "kkt": "separatrix.insight.kkt",
     "load": "separatrix.models.model_file",

@@ -142,7 +142,7 @@ def _of_model(
 ) -> Any:  # fmt: skip
     from separatrix.certificates.certifying import certify as run_certify
     from separatrix.cli.models import load_table_model
-    from separatrix.tabular.model import stored_certificate
+    from separatrix.tables.model import stored_certificate
 
     if source is None and sql is None:
         found = stored_certificate(load_table_model(path).facts)
@@ -160,7 +160,7 @@ def _prepared(
 ) -> tuple[Any, Any]:
     """Return all complete rows of a source as a model sees them, and their labels."""
     from separatrix.cli.models import load_table_model
-    from separatrix.tabular.whole import read_prepared
+    from separatrix.tables.whole import read_prepared
 
     model = load_table_model(path)
     with open_named(source, sql, db, delimiter) as opened:
@@ -187,8 +187,8 @@ def _read(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the rows of a source as floats, and their labels."""
     from separatrix.cli.options import is_example
-    from separatrix.tabular.columns import Asked
-    from separatrix.tabular.whole import read_whole
+    from separatrix.tables.columns import Asked
+    from separatrix.tables.whole import read_whole
 
     if sql is None and is_example(data):
         from separatrix import datasets

@@ -98,9 +98,9 @@ def compare(
     """
     from separatrix.cli.comparison import show_comparison
     from separatrix.cli.progress import Bar
-    from separatrix.comparing.comparison import compare as run
-    from separatrix.comparing.contenders import chosen
-    from separatrix.comparing.plan import Plan
+    from separatrix.tables.compare.comparison import compare as run
+    from separatrix.tables.compare.contenders import chosen
+    from separatrix.tables.compare.plan import Plan
 
     if test is not None and folds is not None:
         raise ValueError("--test and --folds cannot both be given: hold out one part of the rows, or each in turn")

@@ -61,9 +61,9 @@ def export(
 
     Exit status: 0 done; 2 bad input, or a model that this form cannot hold; nothing written.
     """
-    from separatrix.exports.exporting import TARGETS, form_of, script_beside
-    from separatrix.exports.exporting import export as run_export
     from separatrix.models.model_file import load
+    from separatrix.tables.export.exporting import TARGETS, form_of, script_beside
+    from separatrix.tables.export.exporting import export as run_export
 
     if to is None and output is None:
         raise ValueError(f"say what to export to with --to, one of {', '.join(TARGETS)}")
@@ -100,7 +100,7 @@ def _beginning(stem: str) -> str:
     >>> _beginning("my-model 2"), _beginning("2nd"), _beginning("int")
     ('my_model_2', 'model', 'model')
     """
-    from separatrix.exports.c_words import check_name
+    from separatrix.tables.export.c_words import check_name
 
     text = "".join(each if each.isascii() and each.isalnum() else "_" for each in stem)
     try:

@@ -121,9 +121,9 @@ def fit(
     from separatrix.cli.report import check_page
     from separatrix.cli.summary import fitted_as_dict, show_fitted
     from separatrix.models.model_file import save
-    from separatrix.tabular.fitting import Room, Settings
-    from separatrix.tabular.fitting import fit as run_fit
-    from separatrix.tabular.memory import parse_size
+    from separatrix.tables.fitting import Room, Settings
+    from separatrix.tables.fitting import fit as run_fit
+    from separatrix.tables.memory import parse_size
 
     before: Any = None
     if resume is not None:
@@ -186,8 +186,8 @@ def _later(path: Path, source: str | None, page: Path) -> str:
 
 def _write_report(found: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:
     """Write the report of a model that is in its file already; return what went wrong."""
-    from separatrix.report.page import write_report
-    from separatrix.report.rows import look
+    from separatrix.tables.report.page import write_report
+    from separatrix.tables.report.rows import look
 
     try:
         seen = look(found.model, opened, trained_on=True, watch=lambda rows, part: bar("answer", rows=rows, part=part))
@@ -200,8 +200,8 @@ def _write_report(found: Any, opened: Any, page: Path, bar: Any) -> ValueError |
 def _as_before(
     before: Any, path: Path, epochs: int | None, time_limit: float | None, certify: float | None
 ) -> tuple[Any, Any]:
-    from separatrix.tabular.columns import Asked
-    from separatrix.tabular.fitting import Settings
+    from separatrix.tables.columns import Asked
+    from separatrix.tables.fitting import Settings
 
     try:
         kept: dict[str, Any] = before.facts["asked"]

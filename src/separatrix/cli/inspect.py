@@ -22,7 +22,7 @@ def inspect(
     from separatrix.cli import summary
     from separatrix.cli.writing import console as new_console
     from separatrix.models.model_file import load
-    from separatrix.tabular.model import TableModel
+    from separatrix.tables.model import TableModel
 
     if top < 1:
         raise ValueError(f"--top must be at least 1; found {top}")
@@ -52,7 +52,7 @@ def inspect(
 
 def _show(found: Any, top: int, console: Any) -> None:
     from separatrix.cli import summary
-    from separatrix.tabular.model import stored_certificate
+    from separatrix.tables.model import stored_certificate
 
     facts = found.facts
     console.print(summary.model_line(facts))
@@ -86,7 +86,7 @@ class _Shown:
 
 def _described(preparation: Any) -> list[str]:
     """Return what is done to each row, in sentences."""
-    from separatrix.tabular.preparation import LACKING, SCALING
+    from separatrix.tables.preparation import LACKING, SCALING
 
     lines = []
     scaling = SCALING[preparation.scale]

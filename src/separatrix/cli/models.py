@@ -9,7 +9,7 @@ from typing import Any
 def load_table_model(path: Path) -> Any:
     """Return the model in a file, or say that it was not made from a table."""
     from separatrix.models.model_file import load
-    from separatrix.tabular.model import TableModel
+    from separatrix.tables.model import TableModel
 
     model = load(path)
     if not isinstance(model, TableModel):

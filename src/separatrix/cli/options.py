@@ -77,7 +77,7 @@ def open_named(
 ) -> Any:
     """Open a file, a query or a built-in data set."""
     from separatrix import datasets
-    from separatrix.sources.opening import open_source
+    from separatrix.tables.sources.opening import open_source
 
     if where is None and sql is None:
         raise ValueError("name a file, or give a query with --sql")
@@ -90,7 +90,7 @@ def open_named(
 
         from pyarrow import csv
 
-        from separatrix.sources.in_memory import TableInMemory
+        from separatrix.tables.sources.in_memory import TableInMemory
 
         return TableInMemory(csv.read_csv(io.BytesIO(datasets.as_csv(where).encode())), where.lower())
     if where is not None and db is None and where.replace("-", "").isalnum() and not Path(where).exists():
@@ -104,7 +104,7 @@ def asked_of(
     max_levels: int | None,
 ) -> Any:  # fmt: skip
     """Return what the options ask of the columns."""
-    from separatrix.tabular.columns import Asked
+    from separatrix.tables.columns import Asked
 
     return Asked(
         target, tuple(features or ()), tuple(exclude or ()), weight, tuple(text or ()),

@@ -64,7 +64,7 @@ def plot(
     if kind in (Kind.boundary, Kind.margins):
         if source is None and sql is None:
             raise ValueError(f"--kind {kind.value} draws rows: name their source after the model")
-        from separatrix.tabular.whole import read_prepared
+        from separatrix.tables.whole import read_prepared
 
         with open_named(source, sql, db, delimiter) as opened:
             rows = read_prepared(loaded, opened)
@@ -87,7 +87,7 @@ def _draw(model: Any, kind: Kind, rows: Any, top: int) -> Any:
     if kind is Kind.loss:
         _draw_loss(model, ax)
     elif kind is Kind.weights:
-        from separatrix.tabular.weights import weights_of
+        from separatrix.tables.weights import weights_of
 
         found = weights_of(model)
         if found is None:

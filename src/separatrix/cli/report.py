@@ -44,8 +44,8 @@ def report(
     """
     from separatrix.cli.models import load_table_model
     from separatrix.cli.progress import Bar
-    from separatrix.report.page import write_report
-    from separatrix.report.rows import look
+    from separatrix.tables.report.page import write_report
+    from separatrix.tables.report.rows import look
 
     path = check_page(output or Path(f"{model.stem}.html"))
     refuse_same(path, source, model)

@@ -23,7 +23,7 @@ def fitted_as_dict(found: Any, path: Path) -> dict[str, Any]:
 
 def weights_as_dict(model: Any, most: int = 1000) -> Any:
     """Return the strongest weights in the units of the table, None for a model without."""
-    from separatrix.tabular.weights import weights_of
+    from separatrix.tables.weights import weights_of
 
     found = weights_of(model)
     if found is None:
@@ -107,7 +107,7 @@ def show_rows(facts: dict[str, Any], console: Any) -> None:
 
 def model_line(facts: dict[str, Any]) -> str:
     """Return what was fitted and how the run ended."""
-    from separatrix.tabular.kinds import TITLES
+    from separatrix.tables.kinds import TITLES
 
     status = facts["status"]
     name = TITLES.get(facts["settings"]["model"], facts["settings"]["model"])
@@ -151,7 +151,7 @@ def show_scores(model: Any, console: Any) -> None:
 
 def show_weights(model: Any, console: Any, most: int = _SHOWN) -> None:
     """Print the strongest weights."""
-    from separatrix.tabular.weights import weights_of
+    from separatrix.tables.weights import weights_of
 
     found = weights_of(model)
     if found is None or len(found.titles) > _MOST_CLASSES:

@@ -82,7 +82,7 @@ def trace(
     """
     from separatrix import datasets
     from separatrix.insight.trace import trace as run_trace
-    from separatrix.tabular.columns import Asked
+    from separatrix.tables.columns import Asked
 
     given: dict[str, Any] = {
         "eta0": eta0, "boundary": boundary, "augmented": augmented, "flipped": flipped, "labels": labels,
@@ -137,8 +137,8 @@ def _exact_rows(
     data: str | None, asked: Any, sql: str | None, db: str | None, delimiter: str | None
 ) -> tuple[Any, Any]:
     """Return rows of exact numbers: of a CSV file as they are written, of others the shortest decimals for them."""
-    from separatrix.sources.exact_csv import read_exact_csv
-    from separatrix.tabular.whole import read_whole
+    from separatrix.tables.sources.exact_csv import read_exact_csv
+    from separatrix.tables.whole import read_whole
 
     target = asked.target
     whole = not (asked.features or asked.exclude or sql or delimiter)

@@ -86,9 +86,9 @@ CLASSES: dict[str, Class] = {
     "Rounds": Class("separatrix.svm.blocks", check=checks.check_rounds),
     "Round": Class("separatrix.svm.blocks"),
     # tables
-    "TableModel": Class("separatrix.tabular.model", check=checks.check_table_model, model=True),
-    "Preparation": Class("separatrix.tabular.preparation", model=True),
-    "Feature": Class("separatrix.tabular.preparation"),
+    "TableModel": Class("separatrix.tables.model", check=checks.check_table_model, model=True),
+    "Preparation": Class("separatrix.tables.preparation", model=True),
+    "Feature": Class("separatrix.tables.preparation"),
     # stop rules
     "Epoch": Class("separatrix.stops", check=checks.check_epoch),
     "Ending": Class("separatrix.stops", check=checks.check_ending),

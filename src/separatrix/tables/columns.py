@@ -1,0 +1,184 @@
+"""Which columns of a table are learned from, and as what."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from separatrix.tables.sources.base import Column
+from separatrix.text import listed
+
+MISSING = ("drop", "mean", "fail")
+SCALES = ("standard", "minmax", "none")
+TEXT_METHODS = ("tfidf", "hashed")
+_LIKELY = ("target", "label", "class", "y", "outcome", "category", "diagnosis", "species", "response")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person asks of the columns.
+
+    Parameters
+    ----------
+    target : str, optional
+        The column with the labels.
+    features, exclude : tuples of str
+        The columns to learn from (empty: all that are left), and those to leave out.
+    weight : str, optional
+        The column that says how often a row counts.
+    text : tuple of str
+        Columns to read as words.
+    text_method : {"tfidf", "hashed"}
+        Words and pairs of words by name, weighed by how rare they are; or hashed into a fixed number of places, which
+        needs no memory of the words.
+    missing : {"drop", "mean", "fail"}
+        What to do with rows in which something is missing.
+    scale : {"standard", "minmax", "none"}, optional
+        How numbers are scaled; by default "standard", and "none" for sparse data.
+    max_levels : int
+        The most different texts of a column that is learned from text by text.
+    """
+
+    target: str | None = None
+    features: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    weight: str | None = None
+    text: tuple[str, ...] = ()
+    text_method: str = "tfidf"
+    missing: str = "drop"
+    scale: str | None = None
+    max_levels: int = 100
+
+    def __post_init__(self) -> None:
+        for name, value, accepted in (
+            ("missing", self.missing, MISSING),
+            ("scale", self.scale or "none", SCALES),
+            ("text_method", self.text_method, TEXT_METHODS),
+        ):
+            if value not in accepted:
+                raise ValueError(f"{name} must be one of {', '.join(accepted)}; found {value!r}")
+        if self.max_levels < 2:
+            raise ValueError(f"max_levels must be at least 2; found {self.max_levels}")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The columns that are read: those to learn from in the table's order, the target, the weight."""
+
+    numbers: tuple[Column, ...]
+    categories: tuple[Column, ...]
+    texts: tuple[Column, ...]
+    order: tuple[str, ...]
+    target: Column | None
+    weight: Column | None
+    unused: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All columns to read."""
+        more = [column.name for column in (self.target, self.weight) if column is not None]
+        return [*(column.name for column in (*self.numbers, *self.categories, *self.texts)), *more]
+
+
+def choose(where: str, columns: Sequence[Column], asked: Asked) -> Chosen:
+    """Return the columns to read of a table called ``where``, or say what is wrong with what was asked."""
+    by_name = {column.name: column for column in columns}
+    asked = replace(
+        asked, features=parted(asked.features, by_name), exclude=parted(asked.exclude, by_name),
+        text=parted(asked.text, by_name),
+    )  # fmt: skip
+    target = _target(where, columns, by_name, asked.target)
+    weight = None
+    if asked.weight is not None:
+        weight = found(where, by_name, asked.weight, "--weight")
+        if weight.kind != "number":
+            raise ValueError(f"{where}, column {weight.name!r} holds {weight.type}; weights must be numbers")
+        if weight is target:
+            raise ValueError(f"--target and --weight are both {weight.name!r}: a column can be one of them")
+    for option, names in (("--features", asked.features), ("--exclude", asked.exclude), ("--text", asked.text)):
+        for name in names:
+            if found(where, by_name, name, option) in (target, weight):
+                role = "target" if name == target.name else "weight"
+                raise ValueError(f"{option} names {name!r}, which is the {role}")
+    taken = {column.name for column in (target, weight) if column is not None}
+    wanted = set(asked.features) | set(asked.text) if asked.features else set(by_name)
+    twice = sorted(set(asked.features) & set(asked.exclude))
+    if twice:
+        raise ValueError(f"{twice[0]!r} is both in --features and in --exclude")
+    used = [c for c in columns if c.name in wanted and c.name not in taken and c.name not in asked.exclude]
+    if not used:
+        raise ValueError(f"{where}: no column is left to learn from; its columns are {listed(by_name)}")
+    for column in used:
+        _check_kind(where, column, asked)
+    texts = tuple(c for c in used if c.name in asked.text)
+    numbers = tuple(c for c in used if c.kind == "number" and c.name not in asked.text)
+    categories = tuple(c for c in used if c.kind in ("text", "flag") and c.name not in asked.text)
+    kept = {c.name for c in used} | taken
+    unused = tuple(c.name for c in columns if c.name not in kept)
+    return Chosen(numbers, categories, texts, tuple(c.name for c in used), target, weight, unused)
+
+
+def parted(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:
+    """Return names that were given one by one or with commas between them; a column's own name may hold commas."""
+    out: list[str] = []
+    for name in names:
+        out += [name] if name in by_name else [part.strip() for part in name.split(",") if part.strip()]
+    return tuple(dict.fromkeys(out))
+
+
+def _check_kind(where: str, column: Column, asked: Asked) -> None:
+    name = column.name
+    if name in asked.text:
+        if column.kind != "text":
+            raise ValueError(f"{where}, column {name!r} holds {column.type}; --text is for columns of text")
+    elif column.kind == "date":
+        raise ValueError(
+            f"{where}, column {name!r} holds dates or times ({column.type}), which are no numbers: leave it out with "
+            f"--exclude {_shell(name)}, or make a number of it with --sql, as in "
+            f'"select *, epoch({name}) as seconds from data"'
+        )
+    elif column.kind == "other":
+        raise ValueError(
+            f"{where}, column {name!r} holds {column.type}, neither numbers nor text: leave it out with --exclude "
+            f"{_shell(name)}"
+        )
+
+
+def _shell(name: str) -> str:
+    return name if name.replace("_", "").replace("-", "").isalnum() else f"'{name}'"
+
+
+def _target(where: str, columns: Sequence[Column], by_name: dict[str, Column], name: str | None) -> Column:
+    if name is None:
+        likely = suggestion(columns)
+        hint = f"; perhaps --target {_shell(likely)}" if likely else ""
+        raise ValueError(
+            f"which column of {where} holds the labels? Name it with --target: its columns are {listed(by_name)}{hint}"
+        )
+    column = found(where, by_name, name, "--target")
+    if column.kind in ("date", "other"):
+        raise ValueError(f"{where}, column {name!r} holds {column.type}; labels must be text, whole numbers or flags")
+    return column
+
+
+def suggestion(columns: Sequence[Column]) -> str | None:
+    """Return the column that looks like a target, None if none does."""
+    for wanted in _LIKELY:
+        for column in columns:
+            if column.name.lower() == wanted:
+                return column.name
+    for column in reversed(columns):
+        if column.kind in ("text", "flag"):
+            return column.name
+    return next((c.name for c in reversed(columns) if c.kind == "number" and c.whole), None)
+
+
+def found(where: str, by_name: dict[str, Column], name: str, option: str) -> Column:
+    """Return the column of this name, or say that there is none and which there are."""
+    if name in by_name:
+        return by_name[name]
+    near = difflib.get_close_matches(name.lower(), {known.lower(): known for known in by_name}, n=1, cutoff=0.6)
+    meant = next((known for known in by_name if near and known.lower() == near[0]), None)
+    hint = f" (did you mean {meant!r}?)" if meant is not None else ""
+    raise ValueError(f"{where} has no column {name!r}, which {option} names{hint}; its columns are {listed(by_name)}")

@@ -1,0 +1,121 @@
+"""From the numbers of a row to its scores, in ONNX operators: planes, networks, kernels and votes.
+
+Everything is in doubles. ONNX's own ``Sigmoid`` is not used: onnxruntime's loses all digits below -37.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from separatrix.tables.export.onnx_nodes import Nodes
+from separatrix.tables.export.scorer import Ballot, Kernelled, Layers, Linear, Scorer, Voted, pair_names
+
+
+def scores(nodes: Nodes, scorer: Scorer, x: str) -> str:
+    """Return the scores of rows: a column for one or two classes, one for each of more."""
+    decision = scorer.decision
+    if isinstance(decision, Linear):
+        product = nodes.products(x, decision.weights, in_lanes=not scorer.sparse)
+        return nodes.add("Add", product, decision.bias)
+    if isinstance(decision, Layers):
+        return _network(nodes, decision, x)
+    if isinstance(decision, Voted):
+        return _voted(nodes, scorer, decision, x)
+    if len(decision.support):
+        found = nodes.matrix_product(_kernel(nodes, decision, x), decision.coef)
+    else:  # the same for every row
+        found = nodes.matrix_product(x, np.zeros((scorer.width, len(decision.bias))))
+    found = nodes.add("Add", found, decision.bias)
+    return _votes_of_pairs(nodes, scorer, found) if decision.pairs else found
+
+
+def _network(nodes: Nodes, layers: Layers, x: str) -> str:
+    *hidden, (weights, bias) = zip(layers.weights, layers.biases, strict=True)
+    for inner, inner_bias in hidden:
+        x = _sigmoid(nodes, nodes.add("Add", nodes.matrix_product(x, inner), inner_bias))
+    return nodes.add("Add", nodes.matrix_product(x, weights), bias)
+
+
+def _sigmoid(nodes: Nodes, z: str) -> str:
+    """Return ``1 / (1 + exp(-z))`` without overflow."""
+    small = nodes.add("Exp", nodes.add("Neg", nodes.add("Abs", z)))
+    above = nodes.add("Where", nodes.add("Less", z, np.array(0.0)), small, np.array(1.0))
+    return nodes.add("Div", above, nodes.add("Add", small, np.array(1.0)))
+
+
+# ------------------------------------------------------------------------------------------------ kernels
+
+
+def _kernel(nodes: Nodes, decision: Kernelled | Voted, x: str, *, in_lanes: bool = False) -> str:
+    """Return the kernel of each row with each support vector."""
+    if decision.kernel == "rbf":
+        return _gaussian(nodes, decision, x)
+    found = nodes.products(x, decision.support, in_lanes=in_lanes and decision.kernel == "linear")
+    if decision.kernel == "linear":
+        return found
+    gamma = np.full(len(decision.support), decision.gamma)  # no single number: see matrix_product
+    base = nodes.add("Add", nodes.add("Mul", found, gamma), np.array(decision.coef0))
+    found = base
+    for bit in bin(decision.degree)[3:]:  # powers by squaring, as in the package
+        found = nodes.add("Mul", found, found)
+        if bit == "1":
+            found = nodes.add("Mul", found, base)
+    return found
+
+
+def _gaussian(nodes: Nodes, decision: Kernelled | Voted, x: str) -> str:
+    """Return ``exp(-gamma |x - s|^2)``, the rows moved to the mean of the support vectors to keep the digits."""
+    centre = decision.support.mean(axis=0)
+    support = decision.support - centre
+    x = nodes.add("Sub", x, centre)
+    squares = nodes.add("ReduceSum", nodes.add("Mul", x, x), np.array([1]))
+    apart = nodes.add("Sub", squares, nodes.matrix_product(x, 2.0 * support.T))
+    apart = nodes.add("Max", nodes.add("Add", apart, (support**2).sum(axis=1)), np.array(0.0))
+    return nodes.add("Exp", nodes.add("Mul", apart, np.array(-decision.gamma)))
+
+
+def _votes_of_pairs(nodes: Nodes, scorer: Scorer, activations: str) -> str:
+    """Return a score for each class from one activation for each pair: votes, and a third at most for how clear."""
+    pairs = pair_names(scorer.classes)
+    first, second = np.zeros((2, len(pairs), len(scorer.classes)))
+    for k, (one, other) in enumerate(pairs):
+        first[k, one], second[k, other] = 1.0, 1.0
+    won = nodes.add("GreaterOrEqual", activations, np.array(0.0))
+    votes = [
+        nodes.matrix_product(nodes.add("Cast", flags, to=nodes.onnx.TensorProto.DOUBLE), side)
+        for flags, side in ((won, first), (nodes.add("Not", won), second))
+    ]
+    sums = nodes.matrix_product(activations, first - second)
+    size = nodes.add("Mul", nodes.add("Add", nodes.add("Abs", sums), np.array(1.0)), np.array(3.0))
+    return nodes.add("Add", nodes.add("Add", *votes), nodes.add("Div", sums, size))
+
+
+# ------------------------------------------------------------------------------------------------ voters
+
+
+def _voted(nodes: Nodes, scorer: Scorer, decision: Voted, x: str) -> str:
+    in_lanes = not scorer.sparse
+    starts = np.array([ballot.start for ballot in decision.ballots])
+    biases = np.array([ballot.bias for ballot in decision.ballots])
+    first = nodes.add("Add", nodes.products(x, starts, in_lanes=in_lanes), biases)
+    kernel = _kernel(nodes, decision, x, in_lanes=in_lanes) if len(decision.support) else ""
+    shares = [
+        _share(nodes, ballot, nodes.column(first, k), kernel, scorer.tie_is_positive)
+        for k, ballot in enumerate(decision.ballots)
+    ]
+    return nodes.add("Concat", *shares, axis=1)
+
+
+def _share(nodes: Nodes, ballot: Ballot, first: str, kernel: str, tie_is_positive: bool) -> str:
+    """Return the share of votes for a class minus the share against it."""
+    answers = first
+    if len(ballot.rows):
+        values = nodes.add("Gather", kernel, ballot.rows.astype(np.int64), axis=1)
+        steps = nodes.add("Mul", nodes.add("Add", values, np.array(ballot.square)), ballot.signed)
+        later = nodes.add("Add", nodes.add("CumSum", steps, np.array(1)), first)
+        answers = nodes.add("Concat", first, later, axis=1)
+    positive = nodes.add("GreaterOrEqual" if tie_is_positive else "Greater", answers, np.array(0.0))
+    votes = nodes.add("Where", positive, np.array(1.0), np.array(-1.0))
+    share = nodes.matrix_product(votes, ballot.counts[:, None])
+    total = float(ballot.counts.sum())
+    return nodes.add("Div", share, np.array(total)) if total > 0 else share

@@ -1,0 +1,209 @@
+"""A model as an ONNX graph: the columns of a table go in, labels and scores come out.
+
+Needs onnx, which the ``onnx`` extra installs. What comes in between is in onnx_decisions.py.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from separatrix.tables.export.onnx_decisions import scores
+from separatrix.tables.export.onnx_nodes import IR_VERSION, ML_OPSET, OPSET, Nodes
+from separatrix.tables.export.scorer import Input, Scorer
+
+ROWS = "N"  # the name of the size that is not fixed
+_NONE, _NO_ANSWER = -1, -2  # codes of a category that counts as none, and of one that leaves the row without an answer
+
+
+def as_onnx(scorer: Scorer) -> bytes:
+    """Return a model as the bytes of an ONNX file, of opset 13 and opset 2 of ai.onnx.ml.
+
+    A table has one input of shape [N, 1] for each column, by its name: numbers as doubles, categories as strings. Rows
+    without column names are one input ``X`` of shape [N, width]. A missing number is NaN, a missing category is the
+    empty string, unless that is one of its values.
+
+    The outputs are ``label`` of shape [N] and ``scores``, doubles of shape [N, 1] for one or two classes and one
+    column for each of more. Texts are strings, whole numbers int64, flags int64 0 and 1, floats doubles. A row without
+    an answer, among them one with an infinite number, has the scores NaN and a label that is no class: the empty
+    string, -1 or the next smaller whole number, NaN.
+
+    The file says in its metadata: ``target``, ``kind``, ``classes`` and the ``labels`` they are given out as (JSON),
+    ``no_answer`` (the label of a row without one), ``unknown``, ``separatrix`` (the version), ``inputs`` and
+    ``outputs`` (JSON: names in the graph and what they stand for). An output whose name is also a column's is renamed:
+    underscores are appended until it is free. A column without a name is called ``column``.
+
+    The sums of dense linear models are added as in the package, so that scores are equal to the last bit and ties fall
+    alike; those of sparse rows, of more than 16,384 products a row, of networks and of kernels may differ in it.
+
+    The same model gives the same bytes.
+
+    Examples
+    --------
+    >>> import onnx
+    >>> import separatrix as sx
+    >>> from separatrix.tables.export.scorer import scorer_of
+    >>> model = sx.Perceptron().fit([[2.0, 1.0], [-1.0, -2.0]], ["up", "down"])
+    >>> graph = onnx.load_from_string(as_onnx(scorer_of(model))).graph
+    >>> [each.name for each in (*graph.input, *graph.output)]
+    ['X', 'label', 'scores']
+    """
+    try:
+        import onnx
+    except ImportError as problem:
+        raise ImportError("a model as ONNX needs onnx: pip install 'separatrix[onnx]'") from problem
+    texts = scorer.role("text")
+    if texts:
+        raise ValueError(
+            f"column {texts[0].name!r} is read as words, and ONNX has no operator that splits texts into the same "
+            "words: use --to json, which can hold it"
+        )
+    names = _input_names(scorer)
+    nodes = Nodes(onnx, list(names))
+    x, gone = _row(nodes, scorer, list(names))
+    found = scores(nodes, scorer, x)
+    labels, answers = _labels(scorer.classes)
+    label_name, scores_name = (_free(name, names) for name in ("label", "scores"))
+    index = nodes.add("Where", gone, np.array(len(scorer.classes)), _winner(nodes, scorer, found))
+    nodes.add("Squeeze", nodes.add("Gather", answers, index), np.array([1]), into=label_name)
+    nodes.add("Where", gone, np.array(np.nan), found, into=scores_name)
+
+    helper, kinds = onnx.helper, onnx.TensorProto
+    kind = {"O": kinds.STRING, "i": kinds.INT64, "f": kinds.DOUBLE}[answers.dtype.kind]
+    graph = helper.make_graph(
+        nodes.nodes,
+        scorer.kind,
+        _inputs(onnx, scorer, list(names)),
+        [
+            helper.make_tensor_value_info(label_name, kind, [ROWS]),
+            helper.make_tensor_value_info(scores_name, kinds.DOUBLE, [ROWS, len(scorer.score_names)]),
+        ],
+        nodes.constants,
+    )
+    return _file(onnx, scorer, graph, {
+        "classes": _json(scorer.classes),
+        "labels": _json(labels),
+        "no_answer": str(answers.tolist()[-1]),
+        "inputs": _json(names),
+        "outputs": _json({label_name: "label", scores_name: "scores"}),
+    })  # fmt: skip
+
+
+def _file(onnx: Any, scorer: Scorer, graph: Any, more: dict[str, str]) -> bytes:
+    from separatrix import __version__
+
+    opsets = [onnx.helper.make_opsetid("", OPSET), onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+    made = onnx.helper.make_model(
+        graph,
+        opset_imports=opsets,
+        ir_version=IR_VERSION,
+        producer_name="separatrix",
+        producer_version=__version__,
+    )
+    said = {"target": scorer.target, "kind": scorer.kind, "separatrix": __version__, "unknown": scorer.unknown, **more}
+    onnx.helper.set_model_props(made, said)
+    return bytes(made.SerializeToString(deterministic=True))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+# ------------------------------------------------------------------------------------------------ what goes in
+
+
+def _input_names(scorer: Scorer) -> dict[str, str]:
+    """Return the names of the inputs and what they stand for."""
+    if not scorer.named:
+        return {"X": "X"}
+    names: dict[str, str] = {}
+    for each in scorer.inputs:
+        if each.name in names.values():
+            raise ValueError(f"column {each.name!r} is there twice; ONNX tells inputs apart by their names")
+        names[each.name or _free("column", [other.name for other in scorer.inputs])] = each.name
+    return names
+
+
+def _free(name: str, taken: Any) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _inputs(onnx: Any, scorer: Scorer, names: list[str]) -> list[Any]:
+    kinds = onnx.TensorProto
+    if not scorer.named:
+        return [onnx.helper.make_tensor_value_info(names[0], kinds.DOUBLE, [ROWS, scorer.width])]
+    return [
+        onnx.helper.make_tensor_value_info(name, kinds.DOUBLE if each.role == "number" else kinds.STRING, [ROWS, 1])
+        for name, each in zip(names, scorer.inputs, strict=True)
+    ]
+
+
+def _row(nodes: Nodes, scorer: Scorer, names: list[str]) -> tuple[str, str]:
+    """Return the numbers of each row and, as a table of one column, whether it has no answer."""
+    parts, gone = [], []
+    numbers = scorer.role("number")
+    if numbers:
+        x = nodes.add("Concat", *names[: len(numbers)], axis=1) if scorer.named else names[0]
+        fills = np.array([np.nan if each.fill is None else each.fill for each in numbers])
+        if not np.isnan(fills).all():
+            x = nodes.add("Where", nodes.add("IsNaN", x), fills, x)
+        finite = nodes.add("LessOrEqual", nodes.add("Abs", x), np.array(np.finfo(np.float64).max))
+        gone.append(nodes.any_of(nodes.add("Not", finite)))
+        for operation, values in scorer.steps:
+            operator = {"minus": "Sub", "over": "Div", "times": "Mul", "plus": "Add"}[operation]
+            x = nodes.add(operator, x, values)
+        parts.append(x)
+    for name, category in zip(names[len(numbers) :], scorer.inputs[len(numbers) :], strict=True):
+        code = _code(nodes, category, name, scorer.unknown)
+        gone.append(nodes.add("Equal", code, np.array(_NO_ANSWER)))
+        one_hot = nodes.add("Equal", code, np.arange(category.width))
+        parts.append(nodes.add("Cast", one_hot, to=nodes.onnx.TensorProto.DOUBLE))
+    lacking = gone[0]
+    for more in gone[1:]:
+        lacking = nodes.add("Or", lacking, more)
+    return (nodes.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]), lacking
+
+
+def _code(nodes: Nodes, category: Input, name: str, unknown: str) -> str:
+    """Return the places of texts among the levels of a category."""
+    codes = {"": _NONE if category.optional else _NO_ANSWER}
+    codes.update({text: place for place, texts in enumerate(category.levels) for text in texts})
+    return nodes.add(
+        "LabelEncoder",
+        name,
+        domain="ai.onnx.ml",
+        keys_strings=list(codes),
+        values_int64s=list(codes.values()),
+        default_int64=_NONE if unknown == "zero" else _NO_ANSWER,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ what comes out
+
+
+def _winner(nodes: Nodes, scorer: Scorer, found: str) -> Any:
+    """Return the place of each row's class, as a table of one column."""
+    if len(scorer.classes) == 1:
+        return np.array([[0]])
+    if len(scorer.classes) > 2:
+        return nodes.add("ArgMax", found, axis=1)
+    positive = nodes.add("GreaterOrEqual" if scorer.tie_is_positive else "Greater", found, np.array(0.0))
+    return nodes.add("Cast", positive, to=nodes.onnx.TensorProto.INT64)
+
+
+def _labels(classes: list[Any]) -> tuple[list[Any], Any]:
+    """Return how the classes are given out, and the same as an array that ends in the label of no answer."""
+    if isinstance(classes[0], str):
+        return classes, np.array([*classes, _free("", classes)], dtype=object)
+    if isinstance(classes[0], float):
+        return classes, np.array([*classes, np.nan])
+    labels = [int(label) for label in classes]  # flags too
+    none = -1 if -1 not in labels else min(labels) - 1
+    if none < -(2**63):
+        none = next(value for value in count(none + 1) if value not in labels)
+    return labels, np.array([*labels, none], dtype=np.int64)

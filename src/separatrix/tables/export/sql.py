@@ -1,0 +1,299 @@
+"""A model as one SELECT statement that DuckDB, PostgreSQL and SQLite read alike.
+
+It names the columns of the table as they are, adds the scores and the prediction to them, and needs nothing but
+arithmetic, CASE and CAST (a network also ``tanh``). Additions stand in the package's own order, so that dense rows get
+the same bits; rows that cannot be answered get NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import separatrix
+from separatrix.geometry.rows import Floats
+from separatrix.tables.export.scorer import LANES, Input, Layers, Linear, Scorer
+from separatrix.text import listed
+
+_LARGEST = "1.7976931348623157e308"  # NaN, in both databases that have it, is larger
+_MOST_TERMS = 200_000  # in one statement
+_LONGEST_NAME = 63  # bytes that PostgreSQL keeps of a name
+_SIGNS = {"minus": ("-", 0.0), "plus": ("+", 0.0), "times": ("*", 1.0), "over": ("/", 1.0)}  # and what changes nothing
+_PART = r'(?:"(?:[^"]|"")+"|[^".]+)'  # of a table's name, quoted or not
+
+
+def as_sql(scorer: Scorer, table: str = "data") -> str:
+    """Return the statement.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The model; linear, or a network.
+    table : str
+        The table's name, as ``customers`` or ``sales.customers``.
+    """
+    decision = scorer.decision
+    if not isinstance(decision, Linear | Layers):
+        what = "votes" if hasattr(decision, "ballots") else "kernels"
+        raise ValueError(
+            f"a {scorer.kind} with {what} cannot be one SQL expression; onnx, c and json can hold it "
+            "(or fit a linear model: averaged, perceptron, pocket, neuron, svm)"
+        )
+    if texts := scorer.role("text"):
+        raise ValueError(
+            f"column {texts[0].name!r} is read as words, which no SQL expression can do alike in all three databases; "
+            "json can"
+        )
+    _check_size(scorer, [decision.weights.T] if isinstance(decision, Linear) else decision.weights)
+    rows = _Rows(scorer)
+    scores = rows.scores(decision)
+    *names, answer = _free([*scorer.score_names, "prediction"], scorer)
+    head = f"""-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
+-- Rows that lack a value{_or_unknown(scorer)} get NULL.
+-- The scores and the prediction are added as the last columns; the table must have none of their names itself.
+"""
+    label = f"{_label(scorer, names)} AS {quoted(answer)}"
+    first = f"""  SELECT t.*,
+    CASE WHEN {rows.complete}
+      THEN {scores[0]} END
+      AS {quoted(names[0])}
+  FROM {_table(table)} AS t
+"""
+    if len(scores) == 1:
+        return f"""{head}SELECT scored.*,
+{label}
+FROM (
+{first}) AS scored
+"""
+    more = ",\n".join(
+        f"    CASE WHEN t.{quoted(names[0])} IS NOT NULL\n      THEN {score} END\n      AS {quoted(name)}"
+        for score, name in zip(scores[1:], names[1:], strict=True)
+    )
+    # Without the word the planners write every score again wherever it is compared.
+    return f"""{head}WITH separatrix_first AS MATERIALIZED (
+{first}),
+separatrix_scored AS MATERIALIZED (
+  SELECT t.*,
+{more}
+  FROM separatrix_first AS t
+)
+SELECT scored.*,
+{label}
+FROM separatrix_scored AS scored
+"""
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it.
+
+    Examples
+    --------
+    >>> print(quoted('the "size" in cm'))
+    "the ""size"" in cm"
+    """
+    if not name or "\0" in name:
+        raise ValueError(f"SQL has no column called {name!r}")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _or_unknown(scorer: Scorer) -> str:
+    return " or hold a category never seen" if scorer.unknown == "null" and scorer.role("category") else ""
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise ValueError(f"SQL has no text {value!r}")
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _double(value: float) -> str:
+    """Return a number that all three take for a double; without the exponent some would take it for a decimal."""
+    text = repr(float(value))
+    return text if "e" in text else f"{text}e0"
+
+
+def _table(name: str) -> str:
+    if not re.fullmatch(rf"{_PART}(?:\.{_PART})*", name):
+        raise ValueError(f"table must be a name such as customers or sales.customers; found {name!r}")
+    return ".".join(part if part.startswith('"') else quoted(part) for part in re.findall(_PART, name))
+
+
+def _free(names: Sequence[str], scorer: Scorer) -> list[str]:
+    """Return names that no column is known to have; they differ in more than capitals, and within 63 bytes."""
+    taken, free = {name.lower() for name in (*(each.name for each in scorer.inputs), *scorer.others)}, []
+    for place, name in enumerate(names, start=1):
+        if len(name.encode()) > _LONGEST_NAME:
+            name = f"{name.encode()[: _LONGEST_NAME - 10].decode(errors='ignore')}_{place}"
+        while name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        free.append(name)
+    return free
+
+
+def _check_size(scorer: Scorer, layers: list[Floats]) -> None:
+    terms = scorer.width
+    for weights in layers:
+        terms *= weights.shape[1]
+    if terms > _MOST_TERMS:
+        raise ValueError(
+            f"the model would become a statement of {terms:,} terms, more than the {_MOST_TERMS:,} that databases can "
+            "be asked to read; onnx, c and json can hold it"
+        )
+    names = [each.name.lower() for each in scorer.inputs]
+    if len(set(names)) < len(names):
+        twice = listed(sorted({each.name for each in scorer.inputs if names.count(each.name.lower()) > 1}))
+        raise ValueError(f"columns that differ in capitals only cannot be told apart in DuckDB and SQLite: {twice}")
+
+
+def _label(scorer: Scorer, names: list[str]) -> str:
+    """Return the CASE that turns scores into a label: by sign for two classes, the first largest of more."""
+    classes, scores = [_literal(label) for label in scorer.classes], [f"scored.{quoted(name)}" for name in names]
+    if len(classes) == 1:
+        return f"  CASE WHEN {scores[0]} IS NOT NULL THEN {classes[0]} END"
+    if len(classes) == 2:
+        yes, no = (">=", "<") if scorer.tie_is_positive else (">", "<=")
+        return f"  CASE WHEN {scores[0]} {yes} 0 THEN {classes[1]} WHEN {scores[0]} {no} 0 THEN {classes[0]} END"
+    lines = []
+    for k, label in enumerate(classes):
+        beaten = " AND ".join(f"{scores[k]} >= {other}" for other in scores[k + 1 :])
+        lines.append(f"    WHEN {beaten or f'{scores[k]} IS NOT NULL'} THEN {label}")
+    return "  CASE\n" + "\n".join(lines) + "\n  END"
+
+
+def _literal(label: Any) -> str:
+    if isinstance(label, bool):
+        return str(label).upper()
+    if isinstance(label, int):
+        return str(label) if label > -(2**63) else f"({label + 1} - 1)"
+    return _typed(label) if isinstance(label, float) else _text(label)
+
+
+class _Rows:
+    """The numbers of a row as expressions, and sums over them."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+        self._numbers = scorer.role("number")
+        self._categories = scorer.role("category")
+
+    def scores(self, decision: Linear | Layers) -> list[str]:
+        """Return one expression for each score."""
+        if isinstance(decision, Linear):
+            return [self._sum(w, b) for w, b in zip(decision.weights, decision.bias.tolist(), strict=True)]
+        return self._outputs(decision)
+
+    @property
+    def complete(self) -> str:
+        """What holds for a row that has an answer."""
+        return _balanced([*self._guards()] or ["1 = 1"], "AND")
+
+    def _guards(self) -> Iterator[str]:
+        """Yield what must hold for a row to be answered."""
+        for each in self._numbers:
+            cell, text = _cell(each), f"CAST(t.{quoted(each.name)} AS TEXT)"
+            # SQLite reads a text that is no number as 0.
+            finite = (
+                f"{cell} BETWEEN -{_LARGEST} AND {_LARGEST} AND ({cell} <> 0 OR {text} LIKE '%0%' OR {text} = 'false')"
+            )
+            if each.fill is None:
+                yield finite
+            else:  # what is infinite is not filled in
+                yield f"({cell} IS NULL OR {finite} OR {text} IN ('NaN', 'nan'))"
+        for each in self._categories:
+            spelled = ", ".join(_text(text) for level in each.levels for text in level)
+            if self._scorer.unknown == "null":
+                known = f"{_cell(each)} IN ({spelled})"
+                yield f"(t.{quoted(each.name)} IS NULL OR {known})" if each.optional else known
+            elif not each.optional:
+                yield f"t.{quoted(each.name)} IS NOT NULL"
+
+    def _sum(self, weights: Floats, bias: float) -> str:
+        """Return the sum of the row's numbers times weights, and a bias."""
+        found = self._sparse_sum(weights) if self._scorer.sparse else self._dense_sum(weights)
+        bias_text = _double(bias)
+        if found is None:
+            return f"CAST({bias_text} AS DOUBLE PRECISION)"
+        return f"({found}\n        + {bias_text})"
+
+    def _dense_sum(self, weights: Floats) -> str | None:
+        lanes: list[list[str]] = [[] for _ in range(LANES)]
+        for each in self._numbers:
+            if w := weights[each.place]:
+                lanes[each.place % LANES].append(f"{self._number(each)} * {_double(w)}")
+        for each in self._categories:
+            for k, level in enumerate(each.levels):
+                if w := weights[each.place + k]:
+                    known = ", ".join(map(_text, level))
+                    term = f"CASE WHEN {_cell(each)} IN ({known}) THEN {_typed(w)} ELSE 0e0 END"
+                    lanes[(each.place + k) % LANES].append(term)
+        sums = ["\n        + ".join(lane) for lane in lanes]
+        while len(sums) > 1:
+            half = len(sums) // 2
+            sums = [_added(a, b) for a, b in zip(sums[:half], sums[half:], strict=True)]
+        return sums[0] or None
+
+    def _sparse_sum(self, weights: Floats) -> str | None:
+        terms = [f"{self._number(each)} * {_double(w)}" for each in self._numbers if (w := weights[each.place])]
+        for each in self._categories:
+            found = [
+                f"\n          WHEN {text} THEN {_typed(w)}"
+                for k, level in enumerate(each.levels)
+                if (w := weights[each.place + k])
+                for text in map(_text, level)
+            ]
+            if found:
+                terms.append(f"CASE {_cell(each)}{''.join(found)}\n          ELSE 0e0 END")
+        return _balanced(terms) if terms else None
+
+    def _number(self, each: Input) -> str:
+        """Return a number as the model sees it."""
+        value = _cell(each)
+        if each.fill is not None:
+            value = f"CASE WHEN {value} BETWEEN -{_LARGEST} AND {_LARGEST} THEN {value} ELSE {_typed(each.fill)} END"
+        for operation, numbers in self._scorer.steps:
+            number = float(numbers[each.place])
+            sign, nothing = _SIGNS[operation]
+            if number != nothing:
+                value = f"({value} {sign} {_double(number)})"
+        return value
+
+    def _outputs(self, decision: Layers) -> list[str]:
+        """Return what goes into the output neurons, the neurons before them written out in their places."""
+        first, *more = zip(decision.weights, decision.biases, strict=True)
+        values = [self._sum(w, b) for w, b in zip(first[0].T, first[1].tolist(), strict=True)]
+        for weights, biases in more:
+            fired = [f"(0.5e0 + 0.5e0 * tanh(0.5e0 * {value}))" for value in values]
+            values = [
+                f"({_balanced([f'{unit} * {_double(w)}' for unit, w in zip(fired, own, strict=True)])} + {_double(b)})"
+                for own, b in zip(weights.T.tolist(), biases.tolist(), strict=True)
+            ]
+        return values
+
+
+def _cell(each: Input) -> str:
+    # With the table's name before it: SQLite takes an unknown name in double quotes for a text.
+    kind = "DOUBLE PRECISION" if each.role == "number" else "TEXT"
+    return f"CAST(t.{quoted(each.name)} AS {kind})"
+
+
+def _typed(value: float) -> str:
+    return f"CAST({_double(value)} AS DOUBLE PRECISION)"
+
+
+def _added(a: str, b: str) -> str:
+    return f"({a}\n        + {_grouped(b)})" if a and b else a or b
+
+
+def _grouped(text: str) -> str:
+    """Return a sum in parentheses, so that what stands before it is added last."""
+    return f"({text})" if "\n        + " in text else text
+
+
+def _balanced(terms: list[str], sign: str = "+") -> str:
+    """Return a sum whose parentheses are as deep as need be: databases limit the depth of an expression."""
+    while len(terms) > 1:
+        pairs = [f"({a}\n        {sign} {b})" for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[len(pairs) * 2 :]
+    return terms[0]

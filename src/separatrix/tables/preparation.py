@@ -1,0 +1,326 @@
+"""How rows of a table become rows of numbers: scaled, one-hot, as words. It is stored in the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix import _core
+from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.tables.columns import MISSING, SCALES
+from separatrix.tables.raw import Raw
+
+ROLES = ("number", "category", "text")
+ANONYMOUS = ("", "libsvm", "npy")  # what rows without column names were read from
+# In words: what is done to numbers, and about what is missing.
+SCALING = {
+    "standard": "scaled to mean 0 and spread 1",
+    "minmax": "scaled to lie between 0 and 1",
+    "none": "taken as they are",
+}
+LACKING = {
+    "drop": "Rows that lack a value are not learned from, and not answered.",
+    "mean": "A missing number becomes the mean of its column, a missing category none.",
+    "fail": "A missing value is an error when learning; such rows are not answered.",
+}
+HASHED = 1 << 20  # places for hashed words
+MOST_WORDS = 200_000  # by name: the commonest
+PAIRS = (1, 2)  # words and pairs of words
+_SPARSE_WIDTH = 64  # narrower tables are dense
+_BLOCK = 1 << 15  # numbers that fit into the processor's cache
+
+
+def _check_numbers(what: str, values: Any, size: int) -> None:
+    if not (isinstance(values, np.ndarray) and values.dtype == np.float64 and values.shape == (size,)):
+        raise ValueError(f"{what} must be {size} numbers of 64 bits")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{what} must be finite numbers")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column that is learned from.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    role : {"number", "category", "text"}
+        As what.
+    kind : {"number", "flag", "text"}
+        What the table holds there.
+    levels : tuple of str
+        Of a category: its texts, sorted.
+    words : tuple of str, optional
+        Of a text: its words and pairs of words, sorted; None where they are hashed.
+    rarity : array, optional
+        Of a text: what each word is multiplied by.
+    """
+
+    name: str
+    role: str
+    kind: str
+    levels: tuple[str, ...] = ()
+    words: tuple[str, ...] | None = None
+    rarity: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or self.role not in ROLES or self.kind not in ("number", "flag", "text"):
+            raise ValueError(f"no column can be {self.name!r} with the role {self.role!r} and the kind {self.kind!r}")
+        for values in (self.levels, self.words or ()):
+            if not isinstance(values, tuple) or not all(isinstance(value, str) for value in values):
+                raise ValueError(f"the values of column {self.name!r} are not all text")
+            if len(set(values)) < len(values):
+                raise ValueError(f"a value of column {self.name!r} is there twice")
+        if (self.role == "category") != bool(self.levels) or (self.words is not None and self.role != "text"):
+            raise ValueError(f"the values of column {self.name!r} do not fit its role {self.role!r}")
+        if (self.words is None) != (self.rarity is None) or self.words == ():
+            raise ValueError(f"the words of column {self.name!r} do not fit their rarity")
+        if self.words is not None:
+            _check_numbers(f"the rarity of the words of {self.name!r}", self.rarity, len(self.words))
+
+    @property
+    def width(self) -> int:
+        """How many numbers it becomes."""
+        if self.role == "number":
+            return 1
+        if self.role == "category":
+            return len(self.levels)
+        return HASHED if self.words is None else len(self.words)
+
+    def names(self) -> list[str]:
+        """Return the name of each number."""
+        if self.role == "number":
+            return [self.name]
+        if self.role == "category":
+            return [f"{self.name}={level}" for level in self.levels]
+        if self.words is None:
+            return [f"{self.name}: hashed {place}" for place in range(HASHED)]
+        return [f"{self.name}: {word}" for word in self.words]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What is done to each row before a model sees it.
+
+    Parameters
+    ----------
+    features : tuple of Feature
+        The columns: numbers, then categories, then texts, as their numbers stand in a row.
+    missing : {"drop", "mean", "fail"}
+        What is done where something is missing.
+    scale : {"standard", "minmax", "none"}
+        How numbers were scaled.
+    shift, factor : arrays
+        For each number column: standard ``(x - shift) / factor``, minmax ``x * factor + shift``.
+    means : array
+        What takes the place of a missing number, for ``missing="mean"``.
+    sparse : bool
+        Whether rows become CSR matrices.
+    anonymous : str
+        Empty for tables; for numbers without column names what kind they were ("libsvm", "npy").
+    """
+
+    features: tuple[Feature, ...]
+    missing: str
+    scale: str
+    shift: Floats
+    factor: Floats
+    means: Floats
+    sparse: bool
+    anonymous: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.features, tuple) or not all(isinstance(each, Feature) for each in self.features):
+            raise ValueError("the columns are no tuple of features")
+        if self.missing not in MISSING or self.scale not in SCALES or self.anonymous not in ANONYMOUS:
+            raise ValueError(f"no rows are prepared by {self.missing!r}, {self.scale!r}, {self.anonymous!r}")
+        if len({feature.name for feature in self.features}) < len(self.features) or not isinstance(self.sparse, bool):
+            raise ValueError("a column is there twice, or it is not said whether rows are sparse")
+        roles = [ROLES.index(feature.role) for feature in self.features]
+        if bool(self.anonymous) == bool(self.features) or roles != sorted(roles):
+            raise ValueError("rows have no names, or columns: numbers, then categories, then texts")
+        numbers = np.size(self.shift) if self.anonymous else len(self.role("number"))
+        for what, values in (("shift", self.shift), ("factor", self.factor), ("means", self.means)):
+            _check_numbers(what, values, numbers)
+        if (self.factor == 0).any() or not self.width or (self.role("text") and not self.sparse):
+            raise ValueError("rows cannot be prepared so: a factor is 0, there are no numbers, or words are not sparse")
+
+    @property
+    def width(self) -> int:
+        """How many numbers a row becomes."""
+        return len(self.shift) if self.anonymous else sum(feature.width for feature in self.features)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each number."""
+        if self.anonymous:
+            first = 1 if self.anonymous == "libsvm" else 0
+            return [f"x{place + first}" for place in range(self.width)]
+        return [name for feature in self.features for name in feature.names()]
+
+    def role(self, role: str) -> list[Feature]:
+        """Return the columns of this role."""
+        return [feature for feature in self.features if feature.role == role]
+
+    @cached_property
+    def _vectorisers(self) -> list[Any]:
+        return [vectoriser(feature) for feature in self.role("text")]
+
+    def number_factors(self) -> tuple[Floats, Floats]:
+        """Return factor and shift, so that a scaled number is ``x * factor + shift``; for every number of a row."""
+        factor, shift = np.ones(self.width), np.zeros(self.width)
+        own_factor, own_shift = self.factor, self.shift
+        if self.scale == "standard":
+            own_factor, own_shift = 1.0 / self.factor, -self.shift / self.factor
+        if self.anonymous:
+            return own_factor, own_shift
+        factor[: len(own_factor)], shift[: len(own_shift)] = own_factor, own_shift
+        return factor, shift
+
+    def matrix(self, raw: Raw, *, overwrite: bool = False) -> Any:
+        """Return the numbers of each row, dense or CSR; nothing may be missing but with ``missing="mean"``.
+
+        With ``overwrite`` they may take the place of the numbers in ``raw``.
+        """
+        numbers = self._scaled(raw.numbers, overwrite)
+        if self.anonymous or numbers.shape[1] == len(self.features):
+            return numbers
+        if self.sparse:
+            return self._stacked(raw, numbers)
+        out = np.zeros((len(raw), self.width), dtype=numbers.dtype)
+        out[:, : numbers.shape[1]] = numbers
+        place, every = numbers.shape[1], np.arange(len(raw))
+        for k, feature in enumerate(self.role("category")):
+            known = raw.codes[:, k] >= 0
+            out[every[known], place + raw.codes[known, k]] = 1.0
+            place += feature.width
+        return out
+
+    def _scaled(self, numbers: Any, overwrite: bool) -> Any:
+        """Return the numbers, what is missing filled in, scaled as scikit-learn's scalers do it."""
+        if is_sparse(numbers):
+            if numbers.shape[1] < self.width:
+                numbers = numbers.copy()
+                numbers.resize(numbers.shape[0], self.width)
+            if self.scale == "none":
+                return numbers
+            return numbers.multiply(1.0 / self.factor).tocsr()
+        if not numbers.shape[1] or (self.scale == "none" and self.missing != "mean"):
+            return numbers
+        out = numbers if overwrite else np.empty_like(numbers)
+        for part in _blocks(numbers):
+            block, into = numbers[part], out[part]
+            if self.missing == "mean":
+                block = np.where(np.isnan(block), self.means, block)
+            if self.scale == "standard":
+                np.subtract(block, self.shift, out=into)
+                into /= self.factor
+            elif self.scale == "minmax":
+                np.multiply(block, self.factor, out=into)
+                into += self.shift
+            else:
+                into[:] = block
+        return out
+
+    def _stacked(self, raw: Raw, numbers: Any) -> Any:
+        from scipy import sparse
+
+        kind = numbers.dtype
+        parts = [sparse.csr_matrix(numbers)] if numbers.shape[1] else []
+        parts += [_one_hot(raw.codes[:, k], each.width, kind) for k, each in enumerate(self.role("category"))]
+        parts += [self._words(texts, k).astype(kind, copy=False) for k, texts in enumerate(raw.texts)]
+        out = sparse.hstack(parts, format="csr") if len(parts) > 1 else parts[0]
+        out.sort_indices()
+        return out
+
+    def _words(self, texts: Any, place: int) -> Any:
+        if is_sparse(texts):
+            return texts
+        return self._vectorisers[place].transform([text or "" for text in texts])
+
+
+def _one_hot(codes: NDArray[np.int32], width: int, kind: Any) -> Any:
+    from scipy import sparse
+
+    known = codes >= 0
+    ends = np.concatenate([[0], np.cumsum(known)])
+    return sparse.csr_matrix((np.ones(int(ends[-1]), dtype=kind), codes[known], ends), shape=(len(codes), width))
+
+
+def vectoriser(feature: Feature) -> Any:
+    """Return scikit-learn's vectoriser for a column of text."""
+    from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+
+    if feature.words is None:
+        return HashingVectorizer(n_features=HASHED, ngram_range=PAIRS, alternate_sign=False)
+    made = TfidfVectorizer(ngram_range=PAIRS, vocabulary=list(feature.words))
+    assert feature.rarity is not None
+    made.idf_ = feature.rarity
+    return made
+
+
+def learn_words(name: str, texts: Sequence[str | None]) -> Feature:
+    """Return the feature of a text column: its words and pairs of words, and how rare they are."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    made = TfidfVectorizer(ngram_range=PAIRS, max_features=MOST_WORDS)
+    try:
+        made.fit([text or "" for text in texts])
+    except ValueError:
+        raise ValueError(f"column {name!r} holds no words of two letters or more; leave it out") from None
+    return Feature(name, "text", "text", words=tuple(made.get_feature_names_out().tolist()), rarity=made.idf_)
+
+
+def is_wide(features: Sequence[Feature]) -> bool:
+    """Return whether rows of these columns are mostly zeros, so that sparse matrices hold them better."""
+    width = sum(feature.width for feature in features)
+    return any(feature.role == "text" for feature in features) or (width > _SPARSE_WIDTH and 4 * len(features) < width)
+
+
+def _blocks(numbers: Any) -> Iterator[slice]:
+    """Yield rows that fit into the processor's cache together."""
+    rows = max(1, _BLOCK // max(1, numbers.shape[1]))
+    return (slice(begin, begin + rows) for begin in range(0, len(numbers), rows))
+
+
+def standard(numbers: Floats) -> tuple[Floats, Floats]:
+    """Return mean and spread of each column, to the bit as scikit-learn's StandardScaler finds them in a data frame.
+
+    The columns of a frame lie in memory one by one, and NumPy adds them up in pairs of halves; the core does the same
+    without the copy.
+
+    Examples
+    --------
+    >>> mean, spread = standard(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    >>> mean.tolist(), spread.tolist()
+    ([2.0, 5.0], [1.0, 1.0])
+    """
+    n = len(numbers)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near 1e308: the caller sees it
+        mean = _core.column_sums(numbers, None, False, 2)[0] / n
+        left, square = _core.column_sums(numbers, mean, True, 2)
+        variance = (square - left**2 / n) / n
+        tiny = np.finfo(np.float64).eps
+        constant = variance <= n * tiny * variance + (n * mean * tiny) ** 2
+        return mean, np.where(constant, 1.0, np.sqrt(variance))
+
+
+def learn_scale(scale: str, numbers: Any) -> tuple[Floats, Floats]:
+    """Return shift and factor for the number columns, as scikit-learn's scalers find them."""
+    width = int(numbers.shape[1])
+    if scale == "none" or not width:
+        return np.zeros(width), np.ones(width)
+    if scale == "standard" and not is_sparse(numbers):
+        return standard(np.ascontiguousarray(numbers))
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    if is_sparse(numbers):
+        return np.zeros(width), np.asarray(StandardScaler(with_mean=False).fit(numbers).scale_)
+    found = MinMaxScaler().fit(numbers)
+    return np.asarray(found.min_), np.asarray(found.scale_)

@@ -1,0 +1,379 @@
+"""Batches of a table into rows of numbers and codes; what is missing or cannot be used is found here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.tables.ahead import done_ahead
+from separatrix.tables.columns import Chosen
+from separatrix.tables.raw import MISSING, UNSEEN, Raw
+from separatrix.tables.sources.base import NOTHING, ColumnsChangedError
+from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
+
+_LONG = 30  # texts this long on average are sentences, not categories
+ROWS = 1 << 16  # in a batch
+_WHOLE = 2.0**53  # beyond it, not every whole number is a float
+
+
+class Levels:
+    """The different values of a column, numbered as they appear; a fixed list knows no others.
+
+    Parameters
+    ----------
+    where, name : str
+        The table and the column, for messages.
+    most : int, optional
+        The most values there may be.
+    known : sequence, optional
+        All values there can be.
+    """
+
+    def __init__(self, where: str, name: str, *, most: int | None = None, known: Sequence[Any] | None = None) -> None:
+        self._where, self._name, self._most = where, name, most
+        self._fixed = known is not None
+        self.unseen: Any = None  # the first value that a fixed list does not have
+        self.codes: dict[Any, int] = {value: code for code, value in enumerate(known or ())}
+
+    def encode(self, column: Any, first: int) -> NDArray[np.int32]:
+        """Return the code of each cell of an Arrow column whose first row has this number (from 1)."""
+        encoded = column.dictionary_encode()
+        places = np.asarray(encoded.indices.fill_null(MISSING), dtype=np.int64)
+        return self.translate(encoded.dictionary.to_pylist(), places, first)
+
+    def translate(self, values: Sequence[Any], places: NDArray[Any], first: int) -> NDArray[np.int32]:
+        """Return the codes of cells given as places in a list of values."""
+        table = np.array([*(self._code(value) for value in values), MISSING], dtype=np.int32)
+        if self._most is not None and len(self.codes) > self._most:
+            self._too_many(values, first + len(places) - 1)
+        return np.asarray(table[places])  # a missing one is place -1, the last
+
+    def _code(self, value: Any) -> int:
+        if value is None or value != value:
+            return MISSING
+        if not self._fixed:
+            return self.codes.setdefault(value, len(self.codes))
+        known = next((text for text in _texts(value) if text in self.codes), None)
+        if known is None:
+            self.unseen = value if self.unseen is None else self.unseen
+            return UNSEEN
+        return self.codes[known]
+
+    def _too_many(self, values: Sequence[Any], row: int) -> None:
+        texts = [str(value) for value in self.codes]
+        others = [text for text in texts if not is_number(text)]
+        if len(others) < len(texts) / 2:
+            raise ValueError(mixed(self._where, self._name, others[0] if others else texts[0]))
+        long = sum(map(len, texts)) / len(texts) >= _LONG
+        name = self._name
+        words = f"read it as words with --text {name}"
+        ways = (
+            f"{words}, leave it out with --exclude {name}" if long else f"leave it out with --exclude {name}, {words}"
+        )
+        kind = "looks like free text" if long else "looks like a name or an id"
+        raise ValueError(
+            f"{self._where}, column {name!r} holds more than {self._most} different texts within {row:,} rows and "
+            f"{kind}: {ways}, or allow more with --max-levels"
+        )
+
+
+def _texts(value: Any) -> list[str]:
+    """Return how a cell may be written in another file of the same table, in which it is no number or flag."""
+    if isinstance(value, bool):
+        return [str(value), str(value).lower(), str(value).upper()]
+    if isinstance(value, int | float):
+        flags = [str(bool(value))] if value in (0, 1) else []
+        return [str(as_label(value)), repr(value), *flags]
+    text = str(value)
+    flag = {"true": "True", "false": "False", "1": "True", "0": "False"}.get(text.strip().lower())
+    return [text] if flag is None else [text, flag]
+
+
+class Reader:
+    """Reads the chosen columns of a table.
+
+    Parameters
+    ----------
+    where : str
+        The table, for messages.
+    chosen : Chosen
+        Its columns.
+    levels : list of Levels
+        One for each category column.
+    classes : Levels, optional
+        Of the target; without it labels are not read.
+    exact : bool
+        Refuse whole numbers that no float equals.
+    """
+
+    def __init__(
+        self, where: str, chosen: Chosen, levels: list[Levels], classes: Levels | None, *, exact: bool = False
+    ) -> None:
+        self.exact = exact
+        self.where, self.chosen, self.levels, self.classes = where, chosen, levels, classes
+        self.rows = 0  # read so far
+        self._complete = False  # whether no number was missing in the rows read last
+        self.part: float | None = None  # of a plain CSV file
+        self.plain = -1  # how many rows a plain CSV file had, once it has been read to its end
+
+    def read(self, batch: Any) -> Raw:
+        """Return the rows of an Arrow batch."""
+        columns = {name: batch.column(place) for place, name in enumerate(batch.schema.names)}
+        n, first = batch.num_rows, self.rows + 1
+        chosen = self.chosen
+        numbers = np.empty((n, len(chosen.numbers)))
+        for place, column in enumerate(chosen.numbers):
+            cells = columns[column.name]
+            numbers[:, place] = as_floats(cells)
+            if self.exact and column.whole and np.nanmax(np.abs(numbers[:, place]), initial=0.0) >= _WHOLE:
+                _check_whole(self.where, column.name, cells.to_pylist(), first)
+        codes = np.empty((n, len(chosen.categories)), dtype=np.int32)
+        for place, column in enumerate(chosen.categories):
+            cells = columns[column.name]
+            cells = flags_as_text(cells) if column.kind == "flag" else cells
+            codes[:, place] = self.levels[place].encode(cells, first)
+        labels = weights = None
+        if chosen.target is not None and self.classes is not None:
+            labels = self.classes.encode(columns[chosen.target.name], first)
+        if chosen.weight is not None:
+            weights = as_floats(columns[chosen.weight.name]).astype(np.float64)
+        texts = [as_texts(columns[column.name]) for column in chosen.texts]
+        return self.checked(Raw(numbers, codes, texts, labels, weights))
+
+    def read_plain(
+        self, X: Floats, codes: NDArray[np.int32], levels: dict[str, list[str]], take: list[int], numbers: list[str]
+    ) -> Raw:
+        """Return the rows of a block of plain CSV: numbers by name, those to ``take``, codes of labels by name."""
+        first = self.rows + 1
+        chosen, n = self.chosen, len(X)
+        place = {name: k for k, name in enumerate(levels)}
+
+        def encoded(name: str, into: Levels) -> NDArray[np.int32]:
+            values = [None if value in NOTHING else value for value in levels[name]]
+            return into.translate(values, codes[:, place[name]], first)
+
+        own = np.empty((n, len(chosen.categories)), dtype=np.int32)
+        for k, column in enumerate(chosen.categories):
+            own[:, k] = encoded(column.name, self.levels[k])
+        labels = weights = None
+        if chosen.target is not None and self.classes is not None:
+            if chosen.target.name in place:
+                labels = encoded(chosen.target.name, self.classes)
+            else:
+                values, places = np.unique(X[:, numbers.index(chosen.target.name)], return_inverse=True)
+                if np.nanmax(np.abs(values), initial=0.0) >= _WHOLE:
+                    raise NotPlain("a label is a whole number that floats do not hold")
+                labels = self.classes.translate([as_label(value) for value in values.tolist()], places, first)
+        if chosen.weight is not None:
+            weights = X[:, numbers.index(chosen.weight.name)].copy()
+        return self.checked(Raw(_columns_of(X, take), own, [], labels, weights))
+
+    def checked(self, raw: Raw) -> Raw:
+        """Refuse what no model can learn from, and count the rows."""
+        first = self.rows + 1
+        self.rows += len(raw)
+        self._complete = not is_sparse(raw.numbers) and all_finite(raw.numbers)
+        if not self._complete:
+            check_finite(self.where, raw.numbers, [column.name for column in self.chosen.numbers], first)
+        if raw.weights is not None:
+            bad = (raw.weights < 0) | np.isinf(raw.weights)
+            if bad.any():
+                row = int(np.flatnonzero(bad)[0])
+                assert self.chosen.weight is not None
+                raise ValueError(
+                    f"{self.where}, row {first + row:,}, column {self.chosen.weight.name!r}: the weight "
+                    f"{raw.weights[row]:g} is not a number of at least 0"
+                )
+        return raw
+
+    def missing(self, raw: Raw) -> dict[str, NDArray[np.bool_]]:
+        """Return which of the rows that were read last lack something, by column."""
+        out: dict[str, NDArray[np.bool_]] = {}
+        if not (self._complete or is_sparse(raw.numbers)):
+            gone = np.isnan(raw.numbers)
+            for place in np.flatnonzero(gone.any(axis=0)):
+                name = self.chosen.numbers[place].name if self.chosen.numbers else f"x{place}"
+                out[name] = gone[:, place]
+        for k, column in enumerate(self.chosen.categories):
+            out[column.name] = raw.codes[:, k] == MISSING
+        for column, texts in zip(self.chosen.texts, raw.texts, strict=True):
+            if not is_sparse(texts):
+                out[column.name] = np.array([text is None for text in texts], dtype=bool)
+        if raw.labels is not None and self.chosen.target is not None:
+            out[self.chosen.target.name] = raw.labels == MISSING
+        if raw.weights is not None and self.chosen.weight is not None:
+            out[self.chosen.weight.name] = np.isnan(raw.weights)
+        return {name: rows for name, rows in out.items() if rows.any()}
+
+
+def _columns_of(X: Floats, take: list[int]) -> Floats:
+    """Return some columns: without a copy where they are neighbours, as all of them or all but the last are."""
+    if not take:
+        return X[:, :0]
+    if take == list(range(take[0], take[-1] + 1)):
+        return X[:, take[0] : take[-1] + 1]
+    return X.take(take, axis=1)
+
+
+def _check_whole(where: str, name: str, cells: list[int | None], first: int) -> None:
+    for row, cell in enumerate(cells):
+        if cell is not None and int(float(cell)) != cell:
+            raise ValueError(
+                f"{where}, row {first + row:,}, column {name!r}: no 64-bit float equals {cell}, and a proof is about "
+                "the numbers as they are"
+            )
+
+
+def mixed(where: str, name: str, found: str) -> str:
+    """Return what is said of a column of numbers in which some cells are no numbers."""
+    return (
+        f"{where}, column {name!r} holds numbers and also {found!r}, which is none: mend it, or leave the column out "
+        f"with --exclude {name}"
+    )
+
+
+def as_texts(column: Any) -> list[str | None]:
+    """Return an Arrow column as texts, whatever it holds."""
+    return [None if value is None else _texts(value)[0] for value in column.to_pylist()]
+
+
+def as_floats(column: Any) -> NDArray[np.float64]:
+    """Return an Arrow column of numbers, NaN where one is missing."""
+    if column.null_count == len(column):
+        return np.full(len(column), np.nan)
+    values = column.to_numpy(zero_copy_only=False)
+    if values.dtype.kind == "O":  # flags with some missing
+        return np.array([np.nan if value is None else float(value) for value in values])
+    return np.asarray(values, dtype=np.float64)
+
+
+def flags_as_text(column: Any) -> Any:
+    """Return an Arrow column of booleans as the texts False and True."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(column, pa.scalar("True"), pa.scalar("False"))
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is written like a number; 007 is not, but a name.
+
+    Examples
+    --------
+    >>> [is_number(text) for text in ("7", "-0.5", "1e3", "007", "1_0", "seven")]
+    [True, True, True, False, False, False]
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    digits = text.strip().lstrip("+-")
+    return "_" not in text and not (digits.isdigit() and digits.startswith("0") and len(digits) > 1)
+
+
+def as_label(value: Any) -> Any:
+    """Return a label as a whole number where it is one that floats hold; None where it is missing.
+
+    Examples
+    --------
+    >>> as_label(2.0), as_label(0.5), as_label("a"), as_label(float("nan"))
+    (2, 0.5, 'a', None)
+    """
+    if isinstance(value, float):
+        if value != value:
+            return None
+        return int(value) if value.is_integer() and abs(value) < _WHOLE else value
+    return value
+
+
+def all_finite(numbers: Floats) -> bool:
+    """Return whether all numbers are finite; some that are very large may be taken for infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.add.reduce(numbers, axis=None)))
+
+
+def check_finite(where: str, numbers: Any, names: Sequence[str], first: int) -> None:
+    """Refuse infinite numbers, naming the first."""
+    values = numbers.data if is_sparse(numbers) else numbers
+    endless = np.isinf(values)
+    if is_sparse(numbers):
+        endless |= np.isnan(values)
+    if not endless.any():
+        return
+    if is_sparse(numbers):
+        entry = int(np.flatnonzero(endless)[0])
+        row = int(np.searchsorted(numbers.indptr, entry, side="right")) - 1
+        at, value = f"index {int(numbers.indices[entry]) + 1}", values[entry]
+    else:
+        row, place = (int(k) for k in np.argwhere(endless)[0])
+        at, value = f"column {names[place]!r}" if names else f"column {place}", values[row, place]
+    raise ValueError(f"{where}, row {first + row:,}, {at}: {value:g} is not a finite number")
+
+
+def table_rows(source: Any, reader: Reader, rows: int = ROWS) -> Generator[Raw, None, None]:
+    """Yield the rows of a table, batch after batch; plain CSV files are read by the core."""
+    yield from _plain_rows(source, reader)
+    reader.part, done = None, reader.rows
+    if done == reader.plain:
+        return
+    source.settle()
+    _check_unchanged(source, reader)
+    for batch in source.batches(reader.chosen.names, rows=rows):
+        if done >= batch.num_rows:  # the core has read these
+            done -= batch.num_rows
+            continue
+        yield reader.read(batch.slice(done))
+        done = 0
+
+
+def _check_unchanged(source: Any, reader: Reader) -> None:
+    """Refuse to go on where a column is not of the kind that its first rows had."""
+    now = {column.name: column.kind for column in source.columns}
+    chosen = reader.chosen
+    for column in (*chosen.numbers, *(each for each in (chosen.target, chosen.weight) if each is not None)):
+        if now[column.name] != column.kind:
+            raise ColumnsChangedError(
+                f"{source.name}, column {column.name!r}: the first rows hold a {column.kind} each, later ones a "
+                f"{now[column.name]}"
+            )
+
+
+def _plain_rows(source: Any, reader: Reader) -> Iterator[Raw]:
+    """Yield the rows of a plain CSV file, or the first of them, up to something that is not plain."""
+    chosen = reader.chosen
+    if source.plain is None or reader.exact or chosen.texts or any(c.kind != "text" for c in chosen.categories):
+        return
+    target = chosen.target if reader.classes is not None else None
+    if target is not None and target.kind not in ("number", "text"):
+        return
+    path, delimiter, names = source.plain
+    extra = [c for c in (target, chosen.weight) if c is not None and c.kind == "number"]
+    numbers = {column.name for column in (*chosen.numbers, *extra)}
+    labels = {column.name for column in chosen.categories}
+    if target is not None and target.kind == "text":
+        labels.add(target.name)
+    kinds = ["number" if name in numbers else "label" if name in labels else "skip" for name in names]
+    size = os.path.getsize(path)
+    with contextlib.suppress(NotPlain):
+        file = PlainCsv(path, delimiter, '"', names, kinds, _threads())
+        take = [file.number_names.index(column.name) for column in chosen.numbers]
+        for X, codes, levels, part in done_ahead(_blocks(file, size)):
+            reader.part = part
+            yield reader.read_plain(X, codes, levels, take, file.number_names)
+        reader.plain = reader.rows
+
+
+def _blocks(file: PlainCsv, size: int) -> Iterator[tuple[Floats, NDArray[np.int32], dict[str, list[str]], float]]:
+    """Yield the blocks of a file with the levels of its label columns so far, and what part of it has been read."""
+    for X, codes in file.blocks():
+        yield X, codes, {name: file.levels(name) for name in file.label_names}, file.position / max(size, 1)
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

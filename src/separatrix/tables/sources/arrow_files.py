@@ -1,0 +1,135 @@
+"""Arrow and Feather files, and what Arrow's types are here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from separatrix.tables.sources.base import ROWS, Column, TableSource, fingerprint_of
+from separatrix.tables.sources.messages import short, shown
+
+
+def column_of(field: Any) -> Column:
+    """Return what an Arrow field is here."""
+    kind = field.type
+    while pa.types.is_dictionary(kind) or isinstance(kind, pa.BaseExtensionType):
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type
+    types = pa.types
+    whole = types.is_integer(kind) and kind != pa.uint64()
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        known = "number"
+    elif types.is_boolean(kind):
+        known = "flag"
+    elif types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind):
+        known = "text"
+    elif types.is_temporal(kind) or types.is_interval(kind):
+        known = "date"
+    else:
+        known = "other"
+    return Column(field.name, known, whole, str(field.type))
+
+
+def agreed(values: Any, column: Column) -> Any:
+    """Return an Arrow array in the form that batches promise."""
+    while pa.types.is_dictionary(values.type) or isinstance(values.type, pa.BaseExtensionType):
+        values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values.storage
+    if column.kind == "number":
+        if pa.types.is_decimal(values.type):
+            return values.cast(pa.float64())
+        return pc.cast(values, pa.int64() if column.whole else pa.float64(), safe=column.whole)
+    if column.kind == "flag":
+        return values.cast(pa.bool_())
+    return values.cast(pa.string()) if column.kind == "text" else values
+
+
+def unique_names(names: Sequence[str], name: str) -> None:
+    """Raise a sentence where two columns have one name, or one has none."""
+    for place, found in enumerate(names):
+        if not found.strip():
+            raise ValueError(f"{name} has no name for column {place + 1}")
+        if found in names[:place]:
+            raise ValueError(f"{name} has two columns called {found!r}")
+
+
+class ArrowSource(TableSource):
+    """A file of Arrow batches, in the file or the stream format.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    name : str
+        What messages call it.
+    frugal : bool
+        Read the file instead of mapping it into memory.
+    """
+
+    def __init__(self, path: str, name: str, *, frugal: bool = False) -> None:
+        self.name = shown(name)
+        self.path = path
+        self._open = pa.OSFile if frugal else pa.memory_map
+        self._fraction = 0.0
+        self._size = os.path.getsize(path)
+        with open(path, "rb") as file:
+            self.seekable = file.read(6) == b"ARROW1"
+        try:
+            with self._open(path) as file:
+                reader = pa.ipc.open_file(file) if self.seekable else pa.ipc.open_stream(file)
+                self.columns = tuple(column_of(field) for field in reader.schema)
+                if self.seekable:
+                    self.n_rows = sum(reader.get_batch(k).num_rows for k in range(reader.num_record_batches))
+        except (pa.ArrowException, OSError) as problem:
+            raise ValueError(self._damaged(problem)) from None
+        unique_names([column.name for column in self.columns], self.name)
+
+    def _damaged(self, problem: BaseException) -> str:
+        return f"{self.name} is not a whole Arrow file: {short(problem)}"
+
+    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
+        """Read some columns; see `TableSource.batches`."""
+        places = self.chosen(names)
+        self._fraction, read = 0.0, 0
+        for large in self._stored():
+            for start in range(0, large.num_rows, rows):
+                batch = large.slice(start, rows)
+                arrays = [batch.column(k) if raw else agreed(batch.column(k), self.columns[k]) for k in places]
+                read += batch.num_rows
+                if self.n_rows:
+                    self._fraction = read / self.n_rows
+                yield pa.RecordBatch.from_arrays(arrays, names=list(names))
+        if not read:
+            raise ValueError(f"{self.name} has no rows")
+
+    def _stored(self) -> Iterator[pa.RecordBatch]:
+        try:
+            with self._open(self.path) as file:
+                if self.seekable:
+                    reader = pa.ipc.open_file(file)
+                    for k in range(reader.num_record_batches):
+                        yield reader.get_batch(k)
+                else:
+                    for batch in pa.ipc.open_stream(file):
+                        self._fraction = min(1.0, file.tell() / max(self._size, 1))
+                        yield batch
+        except (pa.ArrowException, OSError) as problem:
+            raise ValueError(self._damaged(problem)) from None
+
+    def fraction(self) -> float | None:
+        """Return how much of the current pass has been read."""
+        return self._fraction
+
+    def fingerprint(self) -> str | None:
+        """Return a hash of where the file is, its size and age."""
+        return fingerprint_of([self.path], "arrow")
+
+    def reader(self) -> Any:
+        """Return what DuckDB can query: a data set of the file, or a table of the stream."""
+        if self.seekable:
+            from pyarrow import dataset
+
+            return dataset.dataset(self.path, format="ipc")
+        return pa.Table.from_batches(list(self._stored()))

@@ -1,0 +1,125 @@
+"""Queries that a PostgreSQL server answers, streamed through ADBC in a read-only transaction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from separatrix.tables.sources.arrow_files import agreed, column_of, unique_names
+from separatrix.tables.sources.base import ROWS, Column, TableSource
+from separatrix.tables.sources.messages import interrupted, short
+from separatrix.tables.sources.statements import only_reading
+
+_WORDS = ("select", "with", "values", "table")
+_BATCH = 8 << 20  # bytes of a batch from the server
+_FRUGAL_BATCH = 1 << 20
+_WAIT = 15  # seconds for a connection
+
+
+class PostgresSource(TableSource):
+    """The rows of one query.
+
+    Parameters
+    ----------
+    address : str
+        ``postgresql://user:password@host:port/database``; the password never stands in a message.
+    sql : str
+        One statement that reads.
+    frugal : bool
+        Ask for smaller batches.
+    """
+
+    def __init__(self, address: str, sql: str, *, frugal: bool = False) -> None:
+        self.name = "the query"
+        if not re.match(r"postgres(?:ql)?://", address):
+            raise ValueError("the address of a database begins with postgresql://")
+        self._sql = only_reading(sql, _WORDS)
+        self._hidden = _secrets(address)
+        if "connect_timeout" not in address:
+            address += ("&" if "?" in address else "?") + f"connect_timeout={_WAIT}"
+        self._address = address
+        self._batch = _FRUGAL_BATCH if frugal else _BATCH
+        with self._sentences(), self._cursor() as cursor:
+            schema = cursor.adbc_execute_schema(self._sql)
+        self.columns = tuple(_column(field) for field in schema)
+        unique_names([column.name for column in self.columns], self.name)
+
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        try:
+            from adbc_driver_postgresql import StatementOptions, dbapi
+        except ImportError:
+            raise ValueError("PostgreSQL needs a driver; install it with: pip install 'separatrix[postgres]'") from None
+        with dbapi.connect(self._address) as connection, connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{StatementOptions.BATCH_SIZE_HINT_BYTES.value: str(self._batch)})
+            cursor.execute("set transaction read only")
+            yield cursor
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, KeyboardInterrupt, GeneratorExit) as problem:
+            if isinstance(problem, pa.ArrowException):  # some of which are ValueErrors
+                raise ValueError(self._told(str(problem))) from None
+            raise
+        except Exception as problem:
+            if interrupted(problem) or "CANCELLED" in str(problem):
+                raise KeyboardInterrupt from None
+            raise ValueError(self._told(str(problem))) from None
+
+    def _told(self, message: str) -> str:
+        for secret in self._hidden:
+            message = message.replace(secret, "***")
+        found = re.search(r"(?:ERROR|FATAL):\s+(.*)", message)
+        said = short(found.group(1) if found else re.sub(r"^.*Failed to connect: ", "", message))
+        if "Failed to connect" in message:
+            return f"the database cannot be reached: {said}"
+        if "read-only transaction" in message:
+            return f"the query writes; only one SELECT statement that reads is taken: {said}"
+        return f"the database refuses the query: {said}"
+
+    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
+        """Read some columns; see `TableSource.batches`."""
+        places, read = self.chosen(names), 0
+        with self._sentences(), self._cursor() as cursor:
+            cursor.execute(self._sql)
+            for large in cursor.fetch_record_batch():
+                for start in range(0, large.num_rows, rows):
+                    batch = large.slice(start, rows)
+                    arrays = [batch.column(k) if raw else _agreed(batch.column(k), self.columns[k]) for k in places]
+                    read += batch.num_rows
+                    yield pa.RecordBatch.from_arrays(arrays, names=list(names))
+        if not read:
+            raise ValueError("the query gives no rows")
+
+
+def _secrets(address: str) -> list[str]:
+    """Return what must not be shown: the password as written and as meant."""
+    found = re.match(r"\w+://[^/@]*?:([^/]*)@", address)
+    more = re.findall(r"[?&]password=([^&]*)", address)
+    every = ([found.group(1)] if found else []) + more
+    return [secret for text in every for secret in (text, unquote(text)) if secret]
+
+
+def _column(field: Any) -> Column:
+    told = field.metadata or {}
+    kind = told.get(b"POSTGRESQL:type") or told.get(b"ADBC:postgresql:typname") or str(field.type).encode()
+    kind = kind.decode()
+    if kind == "numeric":
+        return Column(field.name, "number", False, kind)
+    if kind == "uuid":
+        return Column(field.name, "text", False, kind)
+    found = column_of(field)
+    return Column(field.name, found.kind, found.whole, kind)
+
+
+def _agreed(values: Any, column: Column) -> Any:
+    if column.type == "uuid":
+        return pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
+    return agreed(values, column)

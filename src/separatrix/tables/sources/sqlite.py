@@ -1,0 +1,171 @@
+"""SQLite databases, read by Python's own module: values have types there, columns only wishes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from separatrix.tables.sources.arrow_files import unique_names
+from separatrix.tables.sources.base import ROWS, Column, TableSource, fingerprint_of
+from separatrix.tables.sources.messages import short, shown
+from separatrix.tables.sources.statements import only_reading
+from separatrix.text import listed
+
+_WORDS = ("select", "with", "values")
+
+
+class SqliteSource(TableSource):
+    """One table of a SQLite database, or the rows of a query.
+
+    All values are looked at once, to find what each column holds: whole numbers, numbers, text or bytes. A column of
+    numbers and text is text. One declared BOOLEAN with no value but 0 and 1 is a flag.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    name : str
+        What messages call it.
+    sql : str or None
+        One statement that reads; may be None where there is one table, which a query can also call ``data``.
+    """
+
+    def __init__(self, path: str, name: str, sql: str | None = None) -> None:
+        self.path = path
+        self._called = shown(name)
+        self.name = self._called if sql is None else "the query"
+        self._read = 0
+        declared: dict[str, str] = {}
+        try:
+            self._connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
+        except sqlite3.Error as problem:
+            raise ValueError(f"{self._called} cannot be opened: {short(problem)}") from None
+        try:
+            self._sql, declared = self._chosen(sql)
+            self.columns = self._looked_at(declared)
+        except (sqlite3.Error, sqlite3.Warning) as problem:
+            self.close()
+            raise ValueError(self._told(problem)) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _chosen(self, sql: str | None) -> tuple[str, dict[str, str]]:
+        run = self._connection.execute
+        listing = (
+            "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
+        )
+        self._tables = [row[0] for row in run(listing)]
+        declared = {}
+        if len(self._tables) == 1:
+            quoted = _identifier(self._tables[0])
+            declared = {row[1]: row[2] for row in run(f"pragma table_info({quoted})")}
+            if self._tables[0].lower() != "data":
+                run(f"create temp view data as select * from {quoted}")
+        run("pragma query_only=1")
+        if sql is not None:
+            text = only_reading(sql, _WORDS)
+            run(f"explain {text}")  # not inside another query yet, so that messages are about this one
+            return text, {}
+        if not self._tables:
+            raise ValueError(f"{self._called} has no tables")
+        if len(self._tables) > 1:
+            raise ValueError(f"{self._called} has several tables; choose with SQL among {listed(self._tables)}")
+        return f"select * from {_identifier(self._tables[0])}", declared
+
+    def _looked_at(self, declared: dict[str, str]) -> tuple[Column, ...]:
+        names = [found[0] for found in self._connection.execute(f"select * from ({self._sql}\n) limit 0").description]
+        plain = [found[0] for found in self._connection.execute(self._sql).description]
+        unique_names(plain, self.name)
+        counts = []
+        for name in names:
+            cell = _identifier(name)
+            counts += [f"sum(typeof({cell}) = '{kind}')" for kind in ("integer", "real", "text", "blob")]
+            counts.append(f"sum(typeof({cell}) = 'integer' and {cell} not in (0, 1))")
+        found = self._connection.execute(f"select count(*), {', '.join(counts)} from ({self._sql}\n)").fetchone()
+        self.n_rows = found[0]
+        columns = []
+        for k, name in enumerate(plain):
+            whole, real, text, blob, other = (value or 0 for value in found[1 + 5 * k : 6 + 5 * k])
+            kind = declared.get(name, "").upper()
+            if blob:
+                columns.append(Column(name, "other", False, kind or "BLOB"))
+            elif text or not (whole or real):
+                columns.append(Column(name, "text", False, kind or "TEXT"))
+            elif kind in ("BOOLEAN", "BOOL") and not (real or other):
+                columns.append(Column(name, "flag", False, kind))
+            else:
+                columns.append(Column(name, "number", not real, kind or ("REAL" if real else "INTEGER")))
+        return tuple(columns)
+
+    def _told(self, problem: sqlite3.Error | sqlite3.Warning) -> str:
+        text = str(problem)
+        if "not a database" in text or "malformed" in text:
+            return f"{self._called} is not a whole SQLite database: {short(text)}"
+        if "no such table" in text:
+            return (
+                f"the query names a table that is not there: {short(text)}; there is {listed(self._tables) or 'none'}"
+            )
+        if "one statement" in text or 'near "insert"' in text.lower() or 'near "delete"' in text.lower():
+            return "the query has several statements; only one SELECT statement that reads is taken"
+        if "readonly" in text:
+            return "the query writes; only one SELECT statement that reads is taken"
+        return f"{self._called} refuses the query: {short(text)}"
+
+    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
+        """Read some columns; see `TableSource.batches`. Values always come in the type of their column."""
+        places = self.chosen(names)
+        self._read = 0
+        try:
+            cursor = self._connection.execute(self._sql)
+            while found := cursor.fetchmany(rows):
+                arrays = [_array([row[k] for row in found], self.columns[k]) for k in places]
+                self._read += len(found)
+                yield pa.RecordBatch.from_arrays(arrays, names=list(names))
+        except (sqlite3.Error, sqlite3.Warning) as problem:
+            raise ValueError(self._told(problem)) from None
+        except (pa.ArrowException, TypeError):
+            raise ValueError(f"{self.name} changed while it was read") from None
+        if not self._read:
+            raise ValueError(f"{self.name} {'has' if self.name == self._called else 'gives'} no rows")
+
+    def fraction(self) -> float | None:
+        """Return how much of the current pass has been read."""
+        return min(1.0, self._read / self.n_rows) if self.n_rows else None
+
+    def fingerprint(self) -> str | None:
+        """Return a hash of where the file is, its size and age, and the query."""
+        log = Path(self.path + "-wal")
+        return fingerprint_of([self.path, *([log] if log.exists() else [])], "sqlite", self._sql)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def _array(values: list[Any], column: Column) -> Any:
+    if column.kind == "flag":
+        return pa.array([None if value is None else bool(value) for value in values], pa.bool_())
+    if column.kind == "number":
+        if column.whole:
+            return pa.array(values, pa.int64())
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if column.kind == "text":
+        return pa.array(
+            [value if value is None or type(value) is str else _text(value) for value in values], pa.string()
+        )
+    return pa.array(
+        [value if value is None or type(value) is bytes else str(value).encode() for value in values], pa.binary()
+    )
+
+
+def _text(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

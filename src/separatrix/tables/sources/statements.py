@@ -1,0 +1,79 @@
+"""Queries: only one statement that reads is taken, and what is wrong with it is said in one sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from separatrix.tables.sources.messages import csv_problem, quoted, short
+from separatrix.text import listed
+
+_COMMENT = re.compile(r"\s+|--[^\n]*(?:\n|$)|/\*.*?\*/", re.DOTALL)
+_READING = ("select", "with", "from", "values", "table")
+
+
+def first_word(sql: str) -> str:
+    """Return the first word of a query in small letters, comments passed over.
+
+    Examples
+    --------
+    >>> first_word("/* all */ SELECT 1")
+    'select'
+    """
+    at = 0
+    while found := _COMMENT.match(sql, at):
+        at = found.end()
+    word = re.match(r"\(*\s*([a-z]+)", sql[at:], re.IGNORECASE)
+    return word.group(1).lower() if word else ""
+
+
+def only_reading(sql: str, words: Iterable[str] = _READING) -> str:
+    """Return the query without its last semicolon; one that does not begin as a query is a ValueError."""
+    word = first_word(sql)
+    if not word:
+        raise ValueError("the query is empty")
+    if word not in words:
+        raise ValueError(f"the query begins with {word.upper()}; only one SELECT statement that reads is taken")
+    return sql.strip().rstrip(";").rstrip()
+
+
+def query_problem(message: str, tables: Iterable[str] = (), columns: Iterable[str] = ()) -> str:
+    """Say in one sentence why DuckDB refuses a query.
+
+    Parameters
+    ----------
+    message : str
+        What the engine says.
+    tables, columns : iterable of str
+        What there is, for names that are not.
+    """
+    table = re.search(r"Table with name (.*?) does not exist", message)
+    if table:
+        there = listed(tables)
+        hint = f"there is {there}" if there else "a file is named in quotes, as in: select * from 'data.csv'"
+        return f"the query names a table {table.group(1)} that is not there; {hint}"
+    column = re.search(r'Referenced (?:column|table) "(.*?)" not found', message)
+    if column:
+        near = re.search(r"Candidate (?:bindings|tables): (.*)", message)
+        there = listed(columns) or (short(near.group(1).replace('"', "")) if near else "")
+        return f"the query names a column {column.group(1)} that is not there" + (
+            f"; there is {there}" if there else ""
+        )
+    if re.search(r"httpfs|requires the extension", message):
+        return (
+            "the query reads from the network or in a format that is not built in; only files on this machine are read"
+        )
+    missing = re.search(r'No files found that match the pattern "(.*?)"', message)
+    if missing:
+        return f"the query reads a file {missing.group(1)} that is not there"
+    if "Parser Error" in message:
+        return f"the query is not SQL: {short(message)}"
+    if "data-modifying" in message:
+        return "the query writes; only one SELECT statement that reads is taken"
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    cell = re.search(r'Could not convert string "(.*?)" to \'(\w+)\'', message, re.DOTALL)
+    if line and cell:
+        return f"the query fails on line {line.group(1)} of a file: {quoted(cell.group(1))} is no {cell.group(2)}"
+    if line:
+        return csv_problem("a file of the query", message, str) or f"the query fails: {short(message)}"
+    return f"the query fails: {short(message)}"

@@ -1,0 +1,54 @@
+"""The weights of a model in the units of the table."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.tables.model import TableModel
+
+
+class Weights(NamedTuple):
+    """Weights and biases of a linear model.
+
+    Attributes
+    ----------
+    names : list of str
+        The features.
+    titles : list of str
+        What each question asks: the class that a positive answer means.
+    own : array of shape (questions, features)
+        In the units of the table: how much the activation changes when the number grows by 1.
+    scaled : array of shape (questions, features)
+        For scaled numbers: how much it changes over one spread of the feature; these can be compared.
+    bias : array
+        For the units of the table.
+    """
+
+    names: list[str]
+    titles: list[str]
+    own: Floats
+    scaled: Floats
+    bias: Floats
+
+    def strongest(self, most: int) -> list[int]:
+        """Return the features with the largest scaled weights, largest first."""
+        size = np.abs(self.scaled).max(axis=0)
+        order = np.argsort(-size, kind="stable")[:most]
+        return [int(place) for place in order if size[place] > 0]
+
+
+def weights_of(model: TableModel) -> Weights | None:
+    """Return the weights of a linear model; None for one that has none, or whose vote is no plane."""
+    estimator = model.estimator
+    if not hasattr(estimator, "coef_") or getattr(estimator, "readout", None) == "voted":
+        return None
+    coef: Any = estimator.coef_
+    scaled = np.atleast_2d(np.asarray(coef.toarray() if is_sparse(coef) else coef, dtype=np.float64))
+    factor, shift = model.preparation.number_factors()
+    labels = [str(label) for label in model.classes_.tolist()]
+    titles = labels[1:] if len(scaled) == 1 else labels
+    bias = np.asarray(estimator.intercept_, dtype=np.float64) + scaled @ shift
+    return Weights(model.preparation.names, titles, scaled * factor, scaled, bias)
