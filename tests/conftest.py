@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn skips one of its checks without it
@@ -12,6 +13,11 @@ from hypothesis import settings
 
 import browser_pages
 from postgres_server import binaries, server
+
+# Tests press Ctrl-C. A parent that ignores SIGINT (nohup, a job in the background) hands that down to this process and
+# to the commands it starts; with a handler here, both behave as in the foreground.
+if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.load_profile("default")

@@ -13,8 +13,7 @@ from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.descending import Descending
 from separatrix.estimators.one_vs_rest import carry_over, positives
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.loop.layers import Layer, activations, random_layers
-from separatrix.loop.network import NetworkState, Training
+from separatrix.loop.network import Layer, NetworkState, Training, activations, random_layers
 from separatrix.loop.problem import Problem
 from separatrix.stops import NoProgress, Stop
 

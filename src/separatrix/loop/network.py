@@ -1,7 +1,8 @@
-"""The outer loop for networks of layers: epochs, folds, stops, observers, Ctrl-C.
+"""Networks: layers of sigmoid neurons, back-propagation (Lecture 002), and the loop that trains them.
 
-The loop of ``solving.py`` runs rules over rows; this one runs back-propagation over folds, with the same orders, stop
-rules and observers.
+A network is a list of layers; ``a_l = sigmoid(a_(l-1) W_l + b_l)``, with ``a_0 = x``, as NumPy matrix products. The loop
+of ``solve.py`` runs rules over rows; this one runs back-propagation over folds, with the same orders, stop rules and
+observers.
 """
 
 from __future__ import annotations
@@ -10,27 +11,99 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from separatrix.geometry.rows import Floats
-from separatrix.loop.layers import Layer, activations, back_propagate, objective, penalty
 from separatrix.loop.monitor import Growth, adapt, learned, too_large
 from separatrix.loop.order import Orders, Plan
 from separatrix.loop.problem import Problem
 from separatrix.loop.solve import interrupts, tell
 from separatrix.loop.state import Resumable, Status
 from separatrix.rules import Smooth
-from separatrix.rules.losses import LOSSES
+from separatrix.rules.losses import LOSSES, sigmoid
 from separatrix.stops import Ending, Epoch, Judge, Stop, held_out_fraction, losses_asked, time_limit
 
 _MOST = 10  # folds are cut by weight up to examples that weigh this much on average
 
 
+class Layer(NamedTuple):
+    """Weights of shape (inputs, neurons) and a bias for each neuron."""
+
+    weights: Floats
+    bias: Floats
+
+
+def random_layers(sizes: list[int], rng: np.random.Generator) -> list[Layer]:
+    """Return layers of these sizes, uniform in ``2 sqrt(6 / (inputs + neurons))`` around 0.
+
+    Sigmoid neurons bend little near 0: twice the range that is usual for tanh (Glorot and Bengio 2010) leaves the
+    plateau at the start sooner.
+    """
+    layers = []
+    for inputs, neurons in pairwise(sizes):
+        reach = 2.0 * np.sqrt(6.0 / (inputs + neurons))
+        layers.append(Layer(rng.uniform(-reach, reach, (inputs, neurons)), rng.uniform(-reach, reach, neurons)))
+    return layers
+
+
+def activations(layers: list[Layer], X: Any) -> Floats:
+    """Return what goes into the last layer's sigmoids, of shape (n, outputs)."""
+    for layer in layers[:-1]:
+        X = sigmoid(X @ layer.weights + layer.bias)
+    return np.asarray(X @ layers[-1].weights + layers[-1].bias)
+
+
+def objective(layers: list[Layer], X: Any, signs: Floats, weights: Floats, loss: str, alpha: float) -> float:
+    """Return the weighted mean loss, added over the outputs, plus ``alpha / 2`` times the square of all weights."""
+    values = LOSSES[loss].value(signs * activations(layers, X)).sum(axis=1)
+    return float(weights @ values / weights.sum()) + penalty(layers, alpha)
+
+
+def penalty(layers: list[Layer], alpha: float) -> float:
+    """Return ``alpha / 2 |W|^2``; biases are free."""
+    return 0.5 * alpha * sum(float(np.vdot(layer.weights, layer.weights)) for layer in layers) if alpha else 0.0
+
+
+def back_propagate(
+    layers: list[Layer], X: Any, signs: Floats, weights: Floats, loss: str, alpha: float
+) -> tuple[list[Layer], float, int]:
+    """Return the gradient of :func:`objective`, the weighted sum of the losses, and the number of mistakes.
+
+    Parameters
+    ----------
+    layers : list of Layer
+        The network.
+    X : array or sparse matrix of shape (n, inputs)
+        A fold.
+    signs : array of shape (n, outputs)
+        +1 where an output should fire, -1 where not.
+    weights : array of shape (n,)
+        How much each example counts.
+    loss : {"squared", "log"}
+        Of each output.
+    alpha : float
+        The strength of the penalty.
+    """
+    outputs = [X]
+    for layer in layers[:-1]:
+        outputs.append(sigmoid(outputs[-1] @ layer.weights + layer.bias))
+    margins = signs * (outputs[-1] @ layers[-1].weights + layers[-1].bias)
+    met = float(weights @ LOSSES[loss].value(margins).sum(axis=1))
+    blame = signs * LOSSES[loss].slope(margins) * (weights / weights.sum())[:, None]  # d objective / d activation
+    gradient: list[Layer] = []
+    for layer, given in zip(reversed(layers), reversed(outputs), strict=True):
+        gradient.append(Layer(np.asarray(given.T @ blame) + alpha * layer.weights, blame.sum(axis=0)))
+        if len(gradient) < len(layers):
+            blame = (blame @ layer.weights.T) * given * (1.0 - given)
+    return gradient[::-1], met, int((margins[weights > 0] <= 0).sum())
+
+
 @dataclass
 class NetworkState(Resumable):
-    """All that learning changes, and where in a run it stands; the names are those of ``solution.State``."""
+    """All that learning changes, and where in a run it stands; the names are those of ``state.State``."""
 
     layers: list[Layer]
     updates: int = 0

@@ -60,7 +60,7 @@ CLASSES: dict[str, Class] = {
     "State": Class("separatrix.loop.state", check=checks.check_state),
     "Status": Class("separatrix.loop.state", check=checks.check_status),
     "NetworkState": Class("separatrix.loop.network", check=checks.check_network_state),
-    "Layer": Class("separatrix.loop.layers", check=checks.check_layer),
+    "Layer": Class("separatrix.loop.network", check=checks.check_layer),
     "MarginState": Class("separatrix.estimators.linear_svm", check=checks.check_margin_state),
     "Run": Class("separatrix.svm.solve", unkept=_PUT_DOWN, check=checks.check_run),
     "HardRun": Class("separatrix.svm.hard", unkept=_PUT_DOWN, check=checks.check_run),

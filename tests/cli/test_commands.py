@@ -249,7 +249,7 @@ def test_the_readme_shows_what_fit_prints(run, monkeypatch):
     monkeypatch.setattr(
         summary, "new_console", lambda: Console(width=100, highlight=False, markup=False, emoji=False, file=sys.stdout)
     )
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     shown = re.search(r"\$ separatrix fit penguins --target species\n(.*?)```", readme, re.S).group(1)
     printed = done(run("fit", "penguins", "--target", "species"))
 

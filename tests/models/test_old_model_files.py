@@ -1,4 +1,4 @@
-"""Model files that version 0.1 wrote are read and predict the same. They are in tests/data/models_0_1."""
+"""Model files that version 0.1 wrote are read and predict the same. They are in tests/models/models_0_1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import separatrix as sx
 
-FOLDER = Path(__file__).resolve().parent / "data" / "models_0_1"
+FOLDER = Path(__file__).parent / "models_0_1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 TABLES = sorted(path.stem for path in FOLDER.glob("table-*.sx"))
 

@@ -16,7 +16,7 @@ from separatrix import _core
 from separatrix.tables.sources import plain_csv
 from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
 
-CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus" / "csv"
+CORPUS = Path(__file__).parents[3] / "fuzz" / "corpus" / "csv"
 
 
 def read(text, kinds, n_jobs=1, delimiter=b",", quote=b'"', max_levels=10_000):

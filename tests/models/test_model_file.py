@@ -50,7 +50,7 @@ from separatrix.models.classes import CLASSES, Class, Known
 from separatrix.models.codec import RefusedError, decode, encode
 from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoMistakes, Stop, TimeLimit
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CORPUS = sorted((ROOT / "fuzz" / "corpus" / "model_file").glob("*"))
 READOUTS = ("last", "averaged", "voted", "pocket")
 

@@ -14,7 +14,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import scale
 
 import separatrix as sx
-from separatrix.loop.layers import Layer, activations, back_propagate, objective, random_layers
+from separatrix.loop import network
+from separatrix.loop.network import Layer, activations, back_propagate, objective, random_layers
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoMistakes, TimeLimit
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
@@ -147,7 +148,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(monkeypatch, schedule):
     options = {"random_state": 3, "batch_size": 8, "learning_rate": schedule, "eta0": 0.5}
     whole = sx.Network(**options, stop=MaxEpochs(7)).fit(X, y)
     broken = sx.Network(**options, stop=MaxEpochs(7), warm_start=True)
-    step, calls = training.Training._step, [0]
+    step, calls = network.Training._step, [0]
 
     def press(self, *arguments):
         calls[0] += 1
@@ -155,7 +156,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(monkeypatch, schedule):
             signal.raise_signal(signal.SIGINT)
         return step(self, *arguments)
 
-    monkeypatch.setattr(training.Training, "_step", press)
+    monkeypatch.setattr(network.Training, "_step", press)
     with pytest.raises(KeyboardInterrupt):
         broken.fit(X, y)
     assert str(broken.status_) == "interrupted in epoch 3; the model is what was learned so far"
