@@ -26,9 +26,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from separatrix.cli.answers import write_answers
-from separatrix.tables.columns import Asked
-from separatrix.tables.fitting import Settings, fit
-from separatrix.tables.predicting import Answers, Tally, predict
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.fit import Settings, fit
+from separatrix.tables.predict import Answers, Tally, predict
 from separatrix.tables.sources.opening import open_source
 
 COMMAND = [sys.executable, "-c", "from separatrix.cli import main; main()"]
@@ -88,7 +88,7 @@ def learning(path: Path, repeats: int) -> None:
 
         def ours(scale: str = scale) -> None:
             with open_source(str(path)) as source:
-                fit(source, Asked("label", scale=scale), Settings(epochs=5, test=0, certify=0))
+                fit(source, ColumnOptions("label", scale=scale), Settings(epochs=5, test=0, certify=0))
 
         def sklearn(scale: str = scale) -> None:
             data = pd.read_csv(path)
@@ -102,7 +102,7 @@ def learning(path: Path, repeats: int) -> None:
 
 def answering(path: Path, repeats: int) -> None:
     with open_source(str(path)) as source:
-        model = fit(source, Asked("label"), Settings(epochs=2, test=0, certify=0)).model
+        model = fit(source, ColumnOptions("label"), Settings(epochs=2, test=0, certify=0)).model
     some = pd.read_csv(path, nrows=20_000)
     names = [name for name in some if name != "label"]
     other = make_pipeline(StandardScaler(), Perceptron()).fit(some[names], some["label"])
@@ -142,7 +142,7 @@ def against_vw(path: Path, repeats: int) -> None:
 
     def ours() -> None:
         with open_source(str(path)) as source:
-            fit(source, Asked("label", scale="none"), Settings(epochs=5, test=0, certify=0))
+            fit(source, ColumnOptions("label", scale="none"), Settings(epochs=5, test=0, certify=0))
 
     show("the same against vw, its own format, cache, 5 passes", best_of(repeats, ours=ours, vw=theirs), "ours")
 

@@ -25,8 +25,8 @@ from sklearn.preprocessing import (
 
 import separatrix as sx
 from separatrix.stops import HeldOutFlat, LossAtMost, MaxEpochs, NoProgress, TimeLimit
-from separatrix.tables.columns import Asked
-from separatrix.tables.fitting import Settings, fit
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.fit import Settings, fit
 from separatrix.tables.sources.in_memory import TableInMemory
 
 FOLDER = Path(__file__).parent / "corpus" / "model_file"
@@ -97,13 +97,13 @@ def tables() -> dict[str, object]:
     })  # fmt: skip
     settings = {"test": 0, "certify": 0, "epochs": 3}
 
-    def fitted(asked: Asked, **more: object) -> object:
+    def fitted(asked: ColumnOptions, **more: object) -> object:
         return fit(TableInMemory(table, "table"), asked, Settings(**settings | more)).model
 
     return {
-        "table": fitted(Asked("y", exclude=("t",))),
-        "table_words": fitted(Asked("y", features=("a", "t"), text=("t",))),
-        "table_svm": fitted(Asked("c", features=("a", "b"), missing="mean", scale="minmax"), model="svm"),
+        "table": fitted(ColumnOptions("y", exclude=("t",))),
+        "table_words": fitted(ColumnOptions("y", features=("a", "t"), text=("t",))),
+        "table_svm": fitted(ColumnOptions("c", features=("a", "b"), missing="mean", scale="minmax"), model="svm"),
     }
 
 

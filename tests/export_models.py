@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import separatrix as sx
-from separatrix.tables.columns import Asked
-from separatrix.tables.fitting import Room, Settings, fit
-from separatrix.tables.predicting import Answers, Tally, predict
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.fit import MemoryBudget, Settings, fit
+from separatrix.tables.predict import Answers, Tally, predict
 from separatrix.tables.sources.arrays import ArraySource
 from separatrix.tables.sources.in_memory import TableInMemory
 
@@ -70,7 +70,7 @@ def of_table(table: pa.Table, rows: pa.Table, target: str, model: str, unknown: 
     """Return a model as ``separatrix fit`` makes it."""
     parameters, epochs = more.pop("parameters", {}), more.pop("epochs", None)
     settings = Settings(model, test=0.0, epochs=epochs, parameters=parameters, certify=0.0)
-    found = fit(TableInMemory(table, "the table"), Asked(target, **more), settings, Room()).model
+    found = fit(TableInMemory(table, "the table"), ColumnOptions(target, **more), settings, MemoryBudget()).model
     answers = list(predict(found, TableInMemory(rows, "rows"), Answers(scores=True, unknown="zero"), Tally()))
     answers = pa.concat_tables(answers)
     labels = answers.column(0).to_pylist()
@@ -164,7 +164,7 @@ def of_arrays(kind: str, classes: int, **more: Any) -> Case:
     X = rng.normal(size=(90, 6)) * (rng.random((90, 6)) < 0.7)
     y = np.digitize(X.sum(axis=1), np.linspace(-1, 1, classes - 1) if classes > 2 else [0.0])
     source = ArraySource("X.npz", "X.npz", sparse.csr_matrix(X) if kind == "libsvm" else X, y)
-    found = fit(source, Asked(**more), Settings("averaged", test=0.0, certify=0.0), Room()).model
+    found = fit(source, ColumnOptions(**more), Settings("averaged", test=0.0, certify=0.0), MemoryBudget()).model
     case = of_matrix(found, X, first=1 if found.preparation.anonymous == "libsvm" else 0)
     return case._replace(model=found)
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from test_exact_decision import by_alternatives, degenerate_problem, signed_rows
 
 import separatrix as sx
 from separation_data import endometrial, lizards
@@ -25,7 +26,6 @@ from separatrix.certificates.data import question, read
 from separatrix.certificates.multiclass import Certificates, from_json
 from separatrix.certificates.proving import prove
 from separatrix.certificates.witness import Plane, Points, Witness
-from test_exact_decision import by_alternatives, degenerate_problem, signed_rows
 
 
 def exact_sum(points, X, signs):

@@ -17,7 +17,7 @@ import json, os, random, signal, sys, time
 import sklearn.model_selection, sklearn.preprocessing
 import separatrix as sx
 from separatrix.cli import main
-import separatrix.cli.app, separatrix.cli.summary, separatrix.models.model_file, separatrix.tables.fitting
+import separatrix.cli.app, separatrix.cli.summary, separatrix.models.model_file, separatrix.tables.fit
 sx.Perceptron
 
 def fit(seed):

@@ -19,18 +19,18 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import separatrix as sx
 from separatrix.models.model_file import load, save
-from separatrix.tables.columns import Asked
-from separatrix.tables.fitting import Room, Settings, fit
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.disk.prepared import Moments, held_out
+from separatrix.tables.disk.rowfile import RowFile
+from separatrix.tables.disk.training import HELD, groups
+from separatrix.tables.fit import MemoryBudget, Settings, fit
 from separatrix.tables.memory import available, parse_size
-from separatrix.tables.ondisk import Moments, held_out
-from separatrix.tables.predicting import Answers, Tally, predict
+from separatrix.tables.predict import Answers, Tally, predict
 from separatrix.tables.preparation import standard
-from separatrix.tables.rowfile import RowFile
 from separatrix.tables.sources.in_memory import TableInMemory
 from separatrix.tables.sources.opening import open_source
-from separatrix.tables.streaming import HELD, groups
 
-DISK = Room(memory=1)
+DISK = MemoryBudget(memory=1)
 
 
 def frame(n: int = 400, seed: int = 0) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def written(data: pd.DataFrame, folder: Path, name: str = "t.csv") -> str:
 
 def fitted(name, asked=None, settings=None, room=None, **more):
     with open_source(str(name)) as source:
-        return fit(source, asked or Asked("kind"), settings or Settings(certify=0), room, **more)
+        return fit(source, asked or ColumnOptions("kind"), settings or Settings(certify=0), room, **more)
 
 
 def answers(model, name, **asked):
@@ -108,7 +108,7 @@ def test_means_and_minmax_are_those_of_scikit_learn(tmp_path):
     data = frame()
     data = data[data["size"].notna()]
     name = written(data, tmp_path)
-    found = fitted(name, Asked("kind", missing="mean", scale="minmax"), Settings(certify=0, test=0)).model
+    found = fitted(name, ColumnOptions("kind", missing="mean", scale="minmax"), Settings(certify=0, test=0)).model
     X = data.drop(columns="kind")
     steps = prepared(MinMaxScaler(), SimpleImputer()).fit(X)
     estimator = MODELS["averaged"].fit(steps.transform(X), data.kind.to_numpy())
@@ -123,7 +123,7 @@ def test_words_are_those_of_scikit_learn(tmp_path):
     body = [" ".join(rng.choice(words[:4] if each == "spam" else words[3:], 6)) for each in kind]
     data = pd.DataFrame({"body": body, "kind": kind})
     name = written(data, tmp_path)
-    found = fitted(name, Asked("kind", text=("body",)), Settings(certify=0, test=0)).model
+    found = fitted(name, ColumnOptions("kind", text=("body",)), Settings(certify=0, test=0)).model
     vectoriser = TfidfVectorizer(ngram_range=(1, 2))
     estimator = MODELS["averaged"].fit(vectoriser.fit_transform(body), kind)
     assert found.preparation.names == [f"body: {word}" for word in vectoriser.get_feature_names_out()]
@@ -185,13 +185,13 @@ def test_sparse_rows_on_disk(kind, tmp_path):
         ]
         name = tmp_path / "t.libsvm"
         name.write_text("\n".join(lines))
-        asked = Asked(scale="standard")
+        asked = ColumnOptions(scale="standard")
     else:
         kinds = rng.choice(["spam", "ham"], 900)
         words = {"spam": ["buy", "now", "deal"], "ham": ["see", "you", "deal"]}
         body = [" ".join(rng.choice(words[each], 5)) for each in kinds]
         name = written(pd.DataFrame({"body": body, "n": rng.random(900), "kind": kinds}), tmp_path)
-        asked = Asked("kind", text=("body",), text_method="hashed")
+        asked = ColumnOptions("kind", text=("body",), text_method="hashed")
     found = fitted(name, asked, Settings(certify=0, epochs=10), DISK).model
     assert found.preparation.sparse
     assert found.facts["held_out"]["accuracy"] > 0.9
@@ -203,14 +203,14 @@ def test_sparse_rows_on_disk(kind, tmp_path):
 def test_words_by_name_do_not_go_to_disk(tmp_path):
     name = written(pd.DataFrame({"body": ["a b c"] * 50, "kind": ["x", "y"] * 25}), tmp_path)
     with pytest.raises(ValueError, match="needs all texts at once: use --text-method hashed"):
-        fitted(name, Asked("kind", text=("body",)), Settings(certify=0), DISK)
+        fitted(name, ColumnOptions("kind", text=("body",)), Settings(certify=0), DISK)
     with pytest.raises(ValueError, match="--model voted needs all rows at once; these do not: averaged"):
         fitted(written(frame(), tmp_path, "f.csv"), settings=Settings("voted", certify=0), room=DISK)
 
 
 def test_missing_numbers_on_disk(tmp_path):
     name = written(frame(2000), tmp_path)
-    asked = Asked("kind", missing="mean")
+    asked = ColumnOptions("kind", missing="mean")
     disk = fitted(name, asked, Settings(certify=0, test=0, epochs=5), DISK).model
     memory = fitted(name, asked, Settings(certify=0, test=0, epochs=5)).model
     assert np.allclose(disk.preparation.means, memory.preparation.means, rtol=1e-13)
@@ -220,7 +220,7 @@ def test_missing_numbers_on_disk(tmp_path):
 def test_a_cache_is_used_again_while_the_source_is_the_same(tmp_path):
     data = frame(800)
     name, cache, seen = written(data, tmp_path), tmp_path / "cache", []
-    room = Room(cache=cache)
+    room = MemoryBudget(cache=cache)
 
     def watch(stage, **numbers):
         seen.append(stage)
@@ -236,7 +236,7 @@ def test_a_cache_is_used_again_while_the_source_is_the_same(tmp_path):
     assert fitted(name, room=room, watch=watch).model.facts["rows"]["read"] == 801
     assert "cached" not in seen
     seen.clear()
-    fitted(name, Asked("kind", exclude=("a",)), room=room, watch=watch)
+    fitted(name, ColumnOptions("kind", exclude=("a",)), room=room, watch=watch)
     assert "cached" not in seen
     for part in cache.glob("*/train/rows"):
         part.write_bytes(part.read_bytes()[:-4])
@@ -411,7 +411,7 @@ def test_a_table_in_memory_is_a_source():
     import pyarrow as pa
 
     table = pa.Table.from_pandas(frame(), preserve_index=False)
-    found = fit(TableInMemory(table, "frame"), Asked("kind"), Settings(certify=1.0))
+    found = fit(TableInMemory(table, "frame"), ColumnOptions("kind"), Settings(certify=1.0))
     assert found.model.facts["source"] == "frame"
     assert found.certificate is not None
     assert json.dumps(found.model.facts)
@@ -435,15 +435,15 @@ def small_looks(monkeypatch):
 def test_first_rows_that_mislead_are_looked_at_again(tmp_path, small_looks):
     head = "k,c,y\n" + "".join(f"{i % 9},{i % 3},{'pq'[i % 2]}\n" for i in range(400))
     name = lines(tmp_path, head + "".join(f"1.5,{'uvw'[i % 3]},{'pq'[i % 2]}\n" for i in range(400)))
-    found = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+    found = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
     assert found.preparation.names == ["k", "c=0", "c=1", "c=2", "c=u", "c=v", "c=w"]
     assert len(answers(found, name)) == 800
     with open_source(name, sql="select k from data") as source:
         values = [value for batch in source.batches(["k"]) for value in batch.column(0).to_pylist()]
     assert values[-400:] == [1.5] * 400
-    alone = fitted(name, Asked("y", exclude=("c",)), Settings(certify=0, test=0)).model
+    alone = fitted(name, ColumnOptions("y", exclude=("c",)), Settings(certify=0, test=0)).model
     assert len(answers(alone, name)) == 800
-    words = fitted(name, Asked("y", text=("c",), text_method="hashed"), Settings(certify=0, test=0)).model
+    words = fitted(name, ColumnOptions("y", text=("c",), text_method="hashed"), Settings(certify=0, test=0)).model
     assert words.preparation.features[-1].role == "text"
 
 
@@ -454,7 +454,7 @@ def test_first_rows_that_mislead_are_looked_at_again(tmp_path, small_looks):
 def test_categories_are_read_as_text_when_a_file_of_them_looks_like_numbers(levels, cell, tmp_path):
     every = levels.split()
     name = lines(tmp_path, "c,a,y\n" + "".join(f"{every[i % 3]},{i % 7},{'pq'[i // 2 % 2]}\n" for i in range(60)))
-    model = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+    model = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
     one = answers(model, lines(tmp_path, f"c,a\n{cell},3\n", "one.csv"))
     same = [
         answer
@@ -466,7 +466,7 @@ def test_categories_are_read_as_text_when_a_file_of_them_looks_like_numbers(leve
 
 def test_words_and_empty_columns_when_they_are_asked_about(tmp_path):
     name = lines(tmp_path, "t,a,y\n" + "".join(f"w{i % 4} v{i % 3},{i % 7},{'pq'[i % 2]}\n" for i in range(60)))
-    model = fitted(name, Asked("y", text=("t",), missing="mean"), Settings(certify=0, test=0)).model
+    model = fitted(name, ColumnOptions("y", text=("t",), missing="mean"), Settings(certify=0, test=0)).model
     assert len(answers(model, lines(tmp_path, "t,a\n12345,1\ntrue,\n", "o.csv"))) == 2
     assert len(answers(model, lines(tmp_path, "t,a\nw1,\n", "p.csv"))) == 1
     (tmp_path / "q.jsonl").write_text('{"t": "w1", "a": null}\n')
@@ -475,10 +475,10 @@ def test_words_and_empty_columns_when_they_are_asked_about(tmp_path):
 
 def test_labels_keep_their_names(tmp_path):
     zeros = lines(tmp_path, "a,y\n" + "".join(f"{i},{('007', '012')[i % 2]}\n" for i in range(30)))
-    assert fitted(zeros, Asked("y"), Settings(certify=0, test=0)).model.classes_.tolist() == ["007", "012"]
+    assert fitted(zeros, ColumnOptions("y"), Settings(certify=0, test=0)).model.classes_.tolist() == ["007", "012"]
     large = ("9007199254740993", "9007199254740992", "5")
     name = lines(tmp_path, "a,y\n" + "".join(f"{i},{large[i % 3]}\n" for i in range(30)))
-    assert sorted(fitted(name, Asked("y"), Settings(certify=0, test=0)).model.classes_.tolist()) == sorted(
+    assert sorted(fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model.classes_.tolist()) == sorted(
         map(int, large)
     )
 
@@ -487,7 +487,7 @@ def test_old_line_ends_are_read(tmp_path):
     (tmp_path / "cr.csv").write_bytes(
         b"a,y\r" + b"".join(b"%d,%s\r" % (i, b"pq"[i % 2 : i % 2 + 1]) for i in range(30))
     )
-    assert fitted(tmp_path / "cr.csv", Asked("y"), Settings(certify=0)).model.facts["rows"]["read"] == 30
+    assert fitted(tmp_path / "cr.csv", ColumnOptions("y"), Settings(certify=0)).model.facts["rows"]["read"] == 30
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -495,7 +495,9 @@ def test_a_batch_without_a_complete_row_has_the_same_columns(first, tmp_path):
     from separatrix.cli.answers import write_answers
 
     good, gaps = "1,2,p\n2,1,q\n" * 40_000, ",2,p\n" * 70_000
-    model = fitted(lines(tmp_path, "a,b,y\n" + "1,2,p\n2,1,q\n" * 20), Asked("y"), Settings(certify=0, test=0)).model
+    model = fitted(
+        lines(tmp_path, "a,b,y\n" + "1,2,p\n2,1,q\n" * 20), ColumnOptions("y"), Settings(certify=0, test=0)
+    ).model
     name = lines(tmp_path, "a,b,y\n" + (gaps + good if first else good + gaps), "m.csv")
     for ending in ("csv", "parquet", "jsonl"):
         with open_source(name) as source:
@@ -510,7 +512,7 @@ def test_a_batch_without_a_complete_row_has_the_same_columns(first, tmp_path):
 
 def test_kept_columns_do_not_meet_answers(tmp_path):
     name = lines(tmp_path, "a,score,y\n" + "1,2,p\n2,1,q\n" * 20)
-    model = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+    model = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
     already = pytest.raises(ValueError, match="has a column 'score' already, which cannot be kept beside the answers")
     with open_source(name) as source, already:
         list(predict(model, source, Answers(scores=True, keep=("score",)), Tally()))
@@ -537,7 +539,7 @@ def test_a_run_on_disk_that_has_ended_is_not_resumed(tmp_path):
 def test_other_weights_are_not_resumed(room, tmp_path):
     data = frame(500).dropna()
     data["w"] = np.arange(len(data)) % 3 + 1
-    asked, settings = Asked("kind", weight="w"), Settings(certify=0, epochs=2)
+    asked, settings = ColumnOptions("kind", weight="w"), Settings(certify=0, epochs=2)
     part = fitted(written(data, tmp_path), asked, settings, room).model
     data["w"] = data["w"].to_numpy()[::-1]
     with pytest.raises(ValueError, match="the rows are not those"):
@@ -545,7 +547,7 @@ def test_other_weights_are_not_resumed(room, tmp_path):
 
 
 def test_updates_keep_the_labels_of_the_model(tmp_path):
-    from separatrix.tables.updating import update
+    from separatrix.tables.update import update
 
     for first, later, classes in (
         ("0 1", "0.0 1.0", [0, 1]),
@@ -553,7 +555,7 @@ def test_updates_keep_the_labels_of_the_model(tmp_path):
         ("0.5 7", "0.5 7", ["0.5", "7"]),
     ):
         name = lines(tmp_path, "a,y\n" + "".join(f"{i},{first.split()[i % 2]}\n" for i in range(20)))
-        model = fitted(name, Asked("y"), Settings(certify=0, test=0)).model
+        model = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
         new = lines(tmp_path, "a,y\n" + "".join(f"{i},{later.split()[i % 2]}\n" for i in range(20)), "n.csv")
         with open_source(new) as source:
             told = update(model, source)
@@ -565,7 +567,7 @@ def test_ctrl_c_while_rows_are_scored_keeps_the_model(tmp_path, monkeypatch):
     def stop(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("separatrix.tables.fitting.Scores.add", stop)
+    monkeypatch.setattr("separatrix.tables.fit.Scores.add", stop)
     for room in (None, DISK):
         found = fitted(written(frame(), tmp_path), settings=Settings(certify=0, epochs=2), room=room)
         assert found.interrupted
@@ -575,17 +577,18 @@ def test_ctrl_c_while_rows_are_scored_keeps_the_model(tmp_path, monkeypatch):
 def test_numbers_that_float32_cannot_hold_are_told(tmp_path):
     name = lines(tmp_path, "a,y\n" + "".join(f"{i}e38,{'pq'[i % 2]}\n" for i in range(20)))
     with pytest.raises(ValueError, match=r"holds a number beyond 3\.4e38, which rows on disk cannot hold"):
-        fitted(name, Asked("y", scale="none"), Settings(certify=0), DISK)
+        fitted(name, ColumnOptions("y", scale="none"), Settings(certify=0), DISK)
     with pytest.raises(ValueError, match="column 'a' holds numbers too large to be scaled"):
         fitted(
-            lines(tmp_path, "a,y\n" + "".join(f"{i % 2 * 2 - 1}.7e308,{'pq'[i % 2]}\n" for i in range(20))), Asked("y")
+            lines(tmp_path, "a,y\n" + "".join(f"{i % 2 * 2 - 1}.7e308,{'pq'[i % 2]}\n" for i in range(20))),
+            ColumnOptions("y"),
         )
 
 
 def test_runs_at_the_same_time_do_not_spoil_a_cache(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 
-    name, room = written(frame(3000), tmp_path), Room(cache=tmp_path / "cache")
+    name, room = written(frame(3000), tmp_path), MemoryBudget(cache=tmp_path / "cache")
     settings = Settings(certify=0, epochs=3)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: fitted(name, settings=settings, room=room).model, range(4)))

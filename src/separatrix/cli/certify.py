@@ -187,7 +187,7 @@ def _read(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the rows of a source as floats, and their labels."""
     from separatrix.cli.options import is_example
-    from separatrix.tables.columns import Asked
+    from separatrix.tables.columns import ColumnOptions
     from separatrix.tables.whole import read_whole
 
     if sql is None and is_example(data):
@@ -197,7 +197,7 @@ def _read(
             raise ValueError(f"{data} is a built-in example and has its own labels; --target is for files")
         return datasets.load(str(data))
     with open_named(data, sql, db, delimiter) as opened:
-        found = read_whole(opened, Asked(target, tuple(features or ()), tuple(exclude or ())), exact=True)
+        found = read_whole(opened, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), exact=True)
     if found.dropped:
         typer.echo(f"{found.dropped:,} rows lack a value and were left out", err=True)
     return found.X, found.y

@@ -8,7 +8,7 @@ from typing import Any
 from separatrix.cli.summary import show_separability, times_of
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
-from separatrix.tables.fitting import CERTIFIED_CLASSES
+from separatrix.tables.fit import CERTIFIED_CLASSES
 from separatrix.text import byte_size, duration
 
 _COUNTED = 10**6  # bytes

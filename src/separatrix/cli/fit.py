@@ -121,8 +121,8 @@ def fit(
     from separatrix.cli.report import check_page
     from separatrix.cli.summary import fitted_as_dict, show_fitted
     from separatrix.models.model_file import save
-    from separatrix.tables.fitting import Room, Settings
-    from separatrix.tables.fitting import fit as run_fit
+    from separatrix.tables.fit import MemoryBudget, Settings
+    from separatrix.tables.fit import fit as run_fit
     from separatrix.tables.memory import parse_size
 
     before: Any = None
@@ -150,7 +150,7 @@ def fit(
     refuse_same(path, source)
     page = None if report is None else check_page(report)
     refuse_same(page, source, path)
-    room = Room(None if memory is None else parse_size(memory), cache)
+    room = MemoryBudget(None if memory is None else parse_size(memory), cache)
     with Bar() as bar, open_named(source, sql, db, delimiter, frugal=room.is_tight(source)) as opened:
         verbose = 1 if bar.visible else 0
         found = run_fit(opened, asked, settings, room, before=before, watch=bar, verbose=verbose)
@@ -200,13 +200,13 @@ def _write_report(found: Any, opened: Any, page: Path, bar: Any) -> ValueError |
 def _as_before(
     before: Any, path: Path, epochs: int | None, time_limit: float | None, certify: float | None
 ) -> tuple[Any, Any]:
-    from separatrix.tables.columns import Asked
-    from separatrix.tables.fitting import Settings
+    from separatrix.tables.columns import ColumnOptions
+    from separatrix.tables.fit import Settings
 
     try:
         kept: dict[str, Any] = before.facts["asked"]
         changed: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in kept.items()}
-        asked = Asked(**changed)
+        asked = ColumnOptions(**changed)
         settings = dict(before.facts["settings"])
         settings["time_limit"] = time_limit
         if epochs is not None:

@@ -104,9 +104,9 @@ def asked_of(
     max_levels: int | None,
 ) -> Any:  # fmt: skip
     """Return what the options ask of the columns."""
-    from separatrix.tables.columns import Asked
+    from separatrix.tables.columns import ColumnOptions
 
-    return Asked(
+    return ColumnOptions(
         target, tuple(features or ()), tuple(exclude or ()), weight, tuple(text or ()),
         "tfidf" if text_method is None else text_method.value, "drop" if missing is None else missing.value,
         None if scale is None else scale.value, 100 if max_levels is None else max_levels,

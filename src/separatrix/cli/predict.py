@@ -41,8 +41,8 @@ def predict(
     from separatrix.cli.answers import write_answers
     from separatrix.cli.models import load_table_model
     from separatrix.cli.progress import Bar
-    from separatrix.tables.predicting import Answers, Tally
-    from separatrix.tables.predicting import predict as run_predict
+    from separatrix.tables.predict import Answers, Tally
+    from separatrix.tables.predict import predict as run_predict
 
     refuse_same(output, source, model)
     asked = Answers(scores, proba, tuple(keep or ()), unknown)

@@ -82,7 +82,7 @@ def trace(
     """
     from separatrix import datasets
     from separatrix.insight.trace import trace as run_trace
-    from separatrix.tables.columns import Asked
+    from separatrix.tables.columns import ColumnOptions
 
     given: dict[str, Any] = {
         "eta0": eta0, "boundary": boundary, "augmented": augmented, "flipped": flipped, "labels": labels,
@@ -102,7 +102,7 @@ def trace(
         y: Any = example.y
         chosen = {**example.options, **example.view, **chosen}
     else:
-        X, y = _exact_rows(data, Asked(target, tuple(features or ()), tuple(exclude or ())), sql, db, delimiter)
+        X, y = _exact_rows(data, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), sql, db, delimiter)
         chosen = {"labels": "own", **chosen}
     run = run_trace(
         X, y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter, readout=readout,

@@ -33,7 +33,7 @@ def update(
     from separatrix.cli.models import load_table_model
     from separatrix.cli.progress import Bar
     from separatrix.models.model_file import save
-    from separatrix.tables.updating import update as run_update
+    from separatrix.tables.update import update as run_update
 
     refuse_same(output, source)
     loaded = load_table_model(model)

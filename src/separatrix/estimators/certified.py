@@ -31,7 +31,7 @@ _HARMLESS = ("max_iter", "stop", "verbose", "n_jobs", "warm_start", "random_stat
 _SOME = 1024  # rows that are in it otherwise
 
 
-class Taught:
+class FitRecord:
     """What a model was fitted to and how: rows, labels, weights, settings.
 
     ``one_run`` says that it met no other data since its start.
@@ -86,7 +86,7 @@ class Certified:
     coef_: Any
     intercept_: Floats
     certificate_: ModelCertificate | dict[Any, ModelCertificate]
-    _taught: Taught | None
+    _taught: FitRecord | None
 
     def __getattr__(self, name: str) -> Any:
         if name == "certificate_":
@@ -95,7 +95,7 @@ class Certified:
 
     def _certified(self) -> Any:
         """Return what can be proved about this model and its data; for several classes, by label."""
-        taught: Taught | None = getattr(self, "_taught", None)
+        taught: FitRecord | None = getattr(self, "_taught", None)
         rows = None if taught is None else taught.rows()
         if taught is None or rows is None:
             raise AttributeError(
@@ -112,7 +112,7 @@ class Certified:
             taught.found = mark, several or found[0]
         return taught.found[1]
 
-    def _certificate(self, taught: Taught, rows: Rows, which: int, code: int, coef: Floats) -> ModelCertificate:
+    def _certificate(self, taught: FitRecord, rows: Rows, which: int, code: int, coef: Floats) -> ModelCertificate:
         kept = None if taught.weights is None else np.flatnonzero(taught.weights > 0)
         codes = taught.codes if kept is None else taught.codes[kept]
         part = rows if kept is None or len(kept) == len(taught.codes) else Rows(rows.values[kept])
@@ -125,7 +125,7 @@ class Certified:
         )
 
     def _claims(
-        self, taught: Taught, data: Data, which: int, weights: Floats, bias: float, left: Place
+        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, left: Place
     ) -> dict[str, Any]:
         """Return what else this kind of model can prove."""
         return {}

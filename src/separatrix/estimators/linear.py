@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix import _core
-from separatrix.estimators.certified import Certified, Taught
+from separatrix.estimators.certified import Certified, FitRecord
 from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.fitting import threads
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
@@ -109,7 +109,7 @@ class LinearClassifier(Certified, Classifier):
         before = getattr(self, "_taught", None)
         settings = self.get_params(deep=False)
         one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
-        self._taught = None if problem is None else Taught(problem, given, settings, one_run=one_run)
+        self._taught = None if problem is None else FitRecord(problem, given, settings, one_run=one_run)
 
     def _start(self, problem: Problem, seed: int) -> list[State]:
         codes = positives(len(problem.classes))

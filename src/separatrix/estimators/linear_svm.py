@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import Place, SoftMargin
-from separatrix.estimators.certified import Taught, soft_margin
+from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.fitting import check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
@@ -419,7 +419,7 @@ class LinearSVM(LinearClassifier):
         self._states: list[Any] = states
 
     def _claims(
-        self, taught: Taught, data: Data, which: int, weights: Floats, bias: float, left: Place
+        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, left: Place
     ) -> dict[str, Any]:
         settings = taught.settings
         if settings["solver"] == "online":

@@ -8,7 +8,7 @@ import numpy as np
 
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import Place
-from separatrix.estimators.certified import Taught, within_bound
+from separatrix.estimators.certified import FitRecord, within_bound
 from separatrix.estimators.fitting import number
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.geometry.rows import Floats, Rows
@@ -156,7 +156,7 @@ class Perceptron(LinearClassifier):
         return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
 
     def _claims(
-        self, taught: Taught, data: Data, which: int, weights: Floats, bias: float, left: Place
+        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, left: Place
     ) -> dict[str, Any]:
         """The theorem is about runs from zero, one example at a time and as it is, that learn from mistakes only."""
         start, margin = taught.settings["init"], taught.settings["margin"]

@@ -16,7 +16,7 @@ _LIKELY = ("target", "label", "class", "y", "outcome", "category", "diagnosis", 
 
 
 @dataclass(frozen=True)
-class Asked:
+class ColumnOptions:
     """What a person asks of the columns.
 
     Parameters
@@ -81,7 +81,7 @@ class Chosen:
         return [*(column.name for column in (*self.numbers, *self.categories, *self.texts)), *more]
 
 
-def choose(where: str, columns: Sequence[Column], asked: Asked) -> Chosen:
+def choose(where: str, columns: Sequence[Column], asked: ColumnOptions) -> Chosen:
     """Return the columns to read of a table called ``where``, or say what is wrong with what was asked."""
     by_name = {column.name: column for column in columns}
     asked = replace(
@@ -127,7 +127,7 @@ def parted(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(out))
 
 
-def _check_kind(where: str, column: Column, asked: Asked) -> None:
+def _check_kind(where: str, column: Column, asked: ColumnOptions) -> None:
     name = column.name
     if name in asked.text:
         if column.kind != "text":

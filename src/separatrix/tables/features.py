@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from separatrix.tables.columns import Asked
+from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.gathering import Gathered
 from separatrix.tables.preparation import Feature, learn_words
 
 
-def make_features(gathered: Gathered, asked: Asked, texts: list[Any]) -> tuple[Feature, ...]:
+def make_features(gathered: Gathered, asked: ColumnOptions, texts: list[Any]) -> tuple[Feature, ...]:
     """Return the columns as features: numbers, categories, texts, each in the table's order."""
     chosen = gathered.chosen
     features = [Feature(column.name, "number", column.kind) for column in chosen.numbers]

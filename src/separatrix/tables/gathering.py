@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.tables.columns import Asked, Chosen, choose
+from separatrix.tables.columns import Chosen, ColumnOptions, choose
+from separatrix.tables.disk.rowfile import ArrayFile, RowFile
 from separatrix.tables.model import column_number, without_column
 from separatrix.tables.preparation import Feature, vectoriser
-from separatrix.tables.raw import Growing, Raw, join
+from separatrix.tables.raw_rows import Growing, RawRows, join
 from separatrix.tables.reading import ROWS, Levels, Reader, as_label, is_number, mixed, table_rows
-from separatrix.tables.rowfile import ArrayFile, RowFile
 from separatrix.tables.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
 from separatrix.text import times
 
@@ -44,7 +44,7 @@ class Gathered:
     n_read: int
     n_dropped: int
     missing: dict[str, int]
-    raw: Raw | None
+    raw: RawRows | None
     disk: RawFile | None
 
     @property
@@ -52,7 +52,7 @@ class Gathered:
         """How many rows are kept."""
         return len(self.raw) if self.raw is not None else self.disk.n if self.disk is not None else 0
 
-    def windows(self, rows: int = ROWS) -> Iterator[Raw]:
+    def windows(self, rows: int = ROWS) -> Iterator[RawRows]:
         """Yield the rows that lie on disk, some at a time."""
         assert self.disk is not None
         for begin in range(0, self.disk.n, rows):
@@ -62,7 +62,7 @@ class Gathered:
 class RawFile:
     """Rows as they were read, on disk: they are scaled and coded when all have been seen."""
 
-    def __init__(self, folder: Path, first: Raw) -> None:
+    def __init__(self, folder: Path, first: RawRows) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         texts = [text for text in first.texts if is_sparse(text)]
@@ -85,7 +85,7 @@ class RawFile:
         self.new_codes: list[NDArray[np.int32]] = []
         self.new_labels: NDArray[np.int32] | None = None
 
-    def append(self, raw: Raw) -> None:
+    def append(self, raw: RawRows) -> None:
         """Add rows."""
         assert raw.labels is not None
         if isinstance(self._numbers, RowFile):
@@ -101,7 +101,7 @@ class RawFile:
             self._weights.append(raw.weights)
         self.n += len(raw)
 
-    def read(self, begin: int, end: int) -> Raw:
+    def read(self, begin: int, end: int) -> RawRows:
         """Return rows, their codes counting sorted levels and classes."""
         if isinstance(self._numbers, RowFile):
             numbers, _, _ = self._numbers.read([(begin, end)])
@@ -114,7 +114,7 @@ class RawFile:
             codes = self._codes.read(begin, end).reshape(end - begin, -1)
         texts = [file.read([(begin, end)])[0] for file in self._texts]
         weights = None if self._weights is None else self._weights.read(begin, end)
-        raw = Raw(numbers, codes, texts, self._labels.read(begin, end), weights)
+        raw = RawRows(numbers, codes, texts, self._labels.read(begin, end), weights)
         return renumbered(raw, self.new_codes, self.new_labels)
 
     def remove(self) -> None:
@@ -128,18 +128,18 @@ class RawFile:
         self.folder.rmdir()
 
 
-def renumbered(raw: Raw, new_codes: list[NDArray[np.int32]], new_labels: NDArray[np.int32] | None) -> Raw:
+def renumbered(raw: RawRows, new_codes: list[NDArray[np.int32]], new_labels: NDArray[np.int32] | None) -> RawRows:
     """Return rows whose codes count sorted levels; a missing one, -1, stays."""
     codes = raw.codes.copy()
     for place, table in enumerate(new_codes):
         codes[:, place] = table[raw.codes[:, place]]
     labels = raw.labels if new_labels is None or raw.labels is None else new_labels[raw.labels]
-    return Raw(raw.numbers, codes, raw.texts, labels, raw.weights)
+    return RawRows(raw.numbers, codes, raw.texts, labels, raw.weights)
 
 
 def gather(
     source: TableSource | MatrixSource,
-    asked: Asked,
+    asked: ColumnOptions,
     *,
     budget: int,
     folder: Path,
@@ -153,7 +153,7 @@ def gather(
     ----------
     source : TableSource or MatrixSource
         Where they come from.
-    asked : Asked
+    asked : ColumnOptions
         Which columns, and what to do about missing values.
     budget : int
         Bytes that the rows may take in memory, copies included; beyond it they go to disk.
@@ -175,7 +175,9 @@ def gather(
         return _gather_table(source, asked, _Store(source.name, budget, folder, on_disk), exact, watch)
 
 
-def _gather_table(source: TableSource, asked: Asked, store: _Store, exact: bool, watch: Watch | None) -> Gathered:
+def _gather_table(
+    source: TableSource, asked: ColumnOptions, store: _Store, exact: bool, watch: Watch | None
+) -> Gathered:
     if asked.text:
         source.settle()
     chosen = choose(source.name, source.columns, asked)
@@ -217,11 +219,11 @@ def _gather_table(source: TableSource, asked: Asked, store: _Store, exact: bool,
     )
 
 
-def _hashes(asked: Asked) -> bool:
+def _hashes(asked: ColumnOptions) -> bool:
     return bool(asked.text) and asked.text_method == "hashed"
 
 
-def _gather_matrix(source: MatrixSource, asked: Asked, store: _Store, watch: Watch | None) -> Gathered:
+def _gather_matrix(source: MatrixSource, asked: ColumnOptions, store: _Store, watch: Watch | None) -> Gathered:
     where = source.name
     place = None if source.labelled else column_number(asked.target)
     if not source.labelled and place is None:
@@ -249,7 +251,7 @@ def _gather_matrix(source: MatrixSource, asked: Asked, store: _Store, watch: Wat
         values, places = np.unique(y, return_inverse=True)
         codes = classes.translate([as_label(value) for value in values.tolist()], places, reader.rows + 1)
         empty = np.empty((len(codes), 0), dtype=np.int32)
-        raw = keeper.keep(reader.checked(Raw(X, empty, [], codes)))
+        raw = keeper.keep(reader.checked(RawRows(X, empty, [], codes)))
         _check_target(where, target, classes.codes, keeper.kept, done=False)
         store.add(raw)
         if watch is not None:
@@ -293,7 +295,7 @@ class _Keeper:
         counts = self._seen.get(place, np.zeros(0, dtype=np.int64))
         return [value for code, value in enumerate(values) if code < len(counts) and counts[code]]
 
-    def keep(self, raw: Raw) -> Raw:
+    def keep(self, raw: RawRows) -> RawRows:
         gone = self._reader.missing(raw)
         chosen = self._reader.chosen
         needed = {column.name for column in (chosen.target, chosen.weight) if column is not None}
@@ -323,11 +325,11 @@ class _Store:
     def __init__(self, where: str, budget: int, folder: Path, on_disk: bool) -> None:
         self._where = where
         self._left, self._folder, self._at_once = budget, folder, on_disk
-        self._parts: list[Raw] = []
+        self._parts: list[RawRows] = []
         self._numbers: Growing | None = None
         self._disk: RawFile | None = None
 
-    def add(self, raw: Raw, part: float | None = None) -> None:
+    def add(self, raw: RawRows, part: float | None = None) -> None:
         if self._disk is None:
             if not self._parts and part:  # whether all will fit can be foreseen
                 self._at_once |= raw.nbytes / part * COPIES > self._left
@@ -354,7 +356,7 @@ class _Store:
 
     def finish(
         self, new_codes: list[NDArray[np.int32]], new_labels: NDArray[np.int32]
-    ) -> tuple[Raw | None, RawFile | None]:
+    ) -> tuple[RawRows | None, RawFile | None]:
         if self._disk is not None:
             self._disk.new_codes, self._disk.new_labels = new_codes, new_labels
             return None, self._disk
@@ -364,7 +366,7 @@ class _Store:
         self._parts, self._numbers = [], None
         return renumbered(raw, new_codes, new_labels), None
 
-    def _with_numbers(self) -> list[Raw]:
+    def _with_numbers(self) -> list[RawRows]:
         """Return the parts, each with its own numbers again."""
         if self._numbers is None:
             return self._parts

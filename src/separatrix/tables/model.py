@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.columns import Chosen
 from separatrix.tables.preparation import Preparation
-from separatrix.tables.raw import MISSING, UNSEEN, Raw, join
+from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows, join
 from separatrix.tables.reading import ROWS, Levels, Reader, all_finite, as_label, check_finite
 from separatrix.tables.sources.base import MatrixSource
 from separatrix.text import listed
@@ -93,11 +93,11 @@ class TableModel:
             raise ValueError(f"row {row + 1:,} lacks a value that the model needs; leave such rows out")
         return self.preparation.matrix(raw)
 
-    def _read(self, table: Any) -> Raw:
+    def _read(self, table: Any) -> RawRows:
         if self.preparation.anonymous:
             X = table if is_sparse(table) else np.asarray(table, dtype=np.float64)
             check_width(self.preparation, X, "the matrix")
-            return Raw(X, np.empty((X.shape[0], 0), dtype=np.int32))
+            return RawRows(X, np.empty((X.shape[0], 0), dtype=np.int32))
         import pyarrow as pa
 
         from separatrix.tables.sources.in_memory import TableInMemory
@@ -121,7 +121,7 @@ class TableModel:
         return join(parts)
 
 
-def incomplete(preparation: Preparation, raw: Raw) -> NDArray[np.bool_]:
+def incomplete(preparation: Preparation, raw: RawRows) -> NDArray[np.bool_]:
     """Return which rows lack something that cannot be filled in."""
     if preparation.missing == "mean" or is_sparse(raw.numbers):
         return np.zeros(len(raw), dtype=bool)
@@ -171,7 +171,7 @@ def reader_for(model: TableModel, source: Any, *, labels: bool = False) -> Reade
     return Reader(source.name, chosen, levels, classes)
 
 
-def refuse_unseen(preparation: Preparation, reader: Reader, raw: Raw) -> None:
+def refuse_unseen(preparation: Preparation, reader: Reader, raw: RawRows) -> None:
     """Say in which of the rows read last the first category stands that the model does not know."""
     unseen = raw.codes == UNSEEN
     if not unseen.any():
@@ -185,7 +185,7 @@ def refuse_unseen(preparation: Preparation, reader: Reader, raw: Raw) -> None:
     )
 
 
-def matrix_blocks(model: TableModel, source: MatrixSource, *, labels: bool = False) -> Iterator[tuple[Raw, Any]]:
+def matrix_blocks(model: TableModel, source: MatrixSource, *, labels: bool = False) -> Iterator[tuple[RawRows, Any]]:
     """Yield the rows of a matrix as a model that was trained on one reads them, and their labels if they are wanted."""
     preparation = model.preparation
     if not preparation.anonymous:
@@ -202,7 +202,7 @@ def matrix_blocks(model: TableModel, source: MatrixSource, *, labels: bool = Fal
         check_finite(source.name, X, [], row)
         row += X.shape[0]
         yield (
-            Raw(X, np.empty((X.shape[0], 0), dtype=np.int32)),
+            RawRows(X, np.empty((X.shape[0], 0), dtype=np.int32)),
             None if y is None else [as_label(v) for v in y.tolist()],
         )
 

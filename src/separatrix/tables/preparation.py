@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.columns import MISSING, SCALES
-from separatrix.tables.raw import Raw
+from separatrix.tables.raw_rows import RawRows
 
 ROLES = ("number", "category", "text")
 ANONYMOUS = ("", "libsvm", "npy")  # what rows without column names were read from
@@ -183,7 +183,7 @@ class Preparation:
         factor[: len(own_factor)], shift[: len(own_shift)] = own_factor, own_shift
         return factor, shift
 
-    def matrix(self, raw: Raw, *, overwrite: bool = False) -> Any:
+    def matrix(self, raw: RawRows, *, overwrite: bool = False) -> Any:
         """Return the numbers of each row, dense or CSR; nothing may be missing but with ``missing="mean"``.
 
         With ``overwrite`` they may take the place of the numbers in ``raw``.
@@ -228,7 +228,7 @@ class Preparation:
                 into[:] = block
         return out
 
-    def _stacked(self, raw: Raw, numbers: Any) -> Any:
+    def _stacked(self, raw: RawRows, numbers: Any) -> Any:
         from scipy import sparse
 
         kind = numbers.dtype

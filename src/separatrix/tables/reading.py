@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.tables.ahead import done_ahead
 from separatrix.tables.columns import Chosen
-from separatrix.tables.raw import MISSING, UNSEEN, Raw
+from separatrix.tables.prefetch import done_ahead
+from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
 from separatrix.tables.sources.base import NOTHING, ColumnsChangedError
 from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
 
@@ -122,7 +122,7 @@ class Reader:
         self.part: float | None = None  # of a plain CSV file
         self.plain = -1  # how many rows a plain CSV file had, once it has been read to its end
 
-    def read(self, batch: Any) -> Raw:
+    def read(self, batch: Any) -> RawRows:
         """Return the rows of an Arrow batch."""
         columns = {name: batch.column(place) for place, name in enumerate(batch.schema.names)}
         n, first = batch.num_rows, self.rows + 1
@@ -144,11 +144,11 @@ class Reader:
         if chosen.weight is not None:
             weights = as_floats(columns[chosen.weight.name]).astype(np.float64)
         texts = [as_texts(columns[column.name]) for column in chosen.texts]
-        return self.checked(Raw(numbers, codes, texts, labels, weights))
+        return self.checked(RawRows(numbers, codes, texts, labels, weights))
 
     def read_plain(
         self, X: Floats, codes: NDArray[np.int32], levels: dict[str, list[str]], take: list[int], numbers: list[str]
-    ) -> Raw:
+    ) -> RawRows:
         """Return the rows of a block of plain CSV: numbers by name, those to ``take``, codes of labels by name."""
         first = self.rows + 1
         chosen, n = self.chosen, len(X)
@@ -172,9 +172,9 @@ class Reader:
                 labels = self.classes.translate([as_label(value) for value in values.tolist()], places, first)
         if chosen.weight is not None:
             weights = X[:, numbers.index(chosen.weight.name)].copy()
-        return self.checked(Raw(_columns_of(X, take), own, [], labels, weights))
+        return self.checked(RawRows(_columns_of(X, take), own, [], labels, weights))
 
-    def checked(self, raw: Raw) -> Raw:
+    def checked(self, raw: RawRows) -> RawRows:
         """Refuse what no model can learn from, and count the rows."""
         first = self.rows + 1
         self.rows += len(raw)
@@ -192,7 +192,7 @@ class Reader:
                 )
         return raw
 
-    def missing(self, raw: Raw) -> dict[str, NDArray[np.bool_]]:
+    def missing(self, raw: RawRows) -> dict[str, NDArray[np.bool_]]:
         """Return which of the rows that were read last lack something, by column."""
         out: dict[str, NDArray[np.bool_]] = {}
         if not (self._complete or is_sparse(raw.numbers)):
@@ -316,7 +316,7 @@ def check_finite(where: str, numbers: Any, names: Sequence[str], first: int) -> 
     raise ValueError(f"{where}, row {first + row:,}, {at}: {value:g} is not a finite number")
 
 
-def table_rows(source: Any, reader: Reader, rows: int = ROWS) -> Generator[Raw, None, None]:
+def table_rows(source: Any, reader: Reader, rows: int = ROWS) -> Generator[RawRows, None, None]:
     """Yield the rows of a table, batch after batch; plain CSV files are read by the core."""
     yield from _plain_rows(source, reader)
     reader.part, done = None, reader.rows
@@ -344,7 +344,7 @@ def _check_unchanged(source: Any, reader: Reader) -> None:
             )
 
 
-def _plain_rows(source: Any, reader: Reader) -> Iterator[Raw]:
+def _plain_rows(source: Any, reader: Reader) -> Iterator[RawRows]:
     """Yield the rows of a plain CSV file, or the first of them, up to something that is not plain."""
     chosen = reader.chosen
     if source.plain is None or reader.exact or chosen.texts or any(c.kind != "text" for c in chosen.categories):

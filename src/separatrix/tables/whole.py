@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.tables.columns import Asked
-from separatrix.tables.fitting import learn_preparation
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.fit import learn_preparation
 from separatrix.tables.gathering import COPIES, gather
 from separatrix.tables.memory import available
 from separatrix.tables.model import TableModel, incomplete
 from separatrix.tables.sources.base import MatrixSource, TableSource
-from separatrix.tables.updating import labelled_rows, own_labels
+from separatrix.tables.update import labelled_rows, own_labels
 
 
 class Whole(NamedTuple):
@@ -29,7 +29,7 @@ class Whole(NamedTuple):
     dropped: int
 
 
-def read_whole(source: TableSource | MatrixSource, asked: Asked, *, exact: bool = False) -> Whole:
+def read_whole(source: TableSource | MatrixSource, asked: ColumnOptions, *, exact: bool = False) -> Whole:
     """Read a source into memory; with ``exact``, refuse whole numbers that no float equals."""
     with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
         found = gather(source, asked, budget=available() * COPIES // 2, folder=Path(folder), exact=exact)

@@ -38,18 +38,18 @@ import separatrix as sx
 from separatrix import datasets, plots
 from separatrix.cli import comparison as comparison_words
 from separatrix.cli.options import open_named
-from separatrix.tables.columns import Asked
+from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare import measuring
-from separatrix.tables.compare import workshop as workshop_module
+from separatrix.tables.compare import runner as workshop_module
 from separatrix.tables.compare.comparison import compare
 from separatrix.tables.compare.contenders import CONTENDERS, Contender, Recipe
 from separatrix.tables.compare.kernel_gap import relative_gap
-from separatrix.tables.compare.measuring import measured
+from separatrix.tables.compare.measure import measured
 from separatrix.tables.compare.plan import Plan
-from separatrix.tables.compare.telling import told_apart
+from separatrix.tables.compare.subprocess_runner import SubprocessRunner, UnfinishedError
 from separatrix.tables.compare.trial import Trial
-from separatrix.tables.compare.workshop import UnfinishedError, Workshop
-from separatrix.tables.fitting import Settings, fit, split
+from separatrix.tables.compare.wording import told_apart
+from separatrix.tables.fit import Settings, fit, split
 from separatrix.tables.kinds import MODELS, make
 from table_files import table, write_matrices
 
@@ -67,28 +67,28 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_workshop():
-    """Let all comparisons share one workshop: scikit-learn takes seconds to load."""
+    """Let all comparisons share one runner: scikit-learn takes seconds to load."""
     from separatrix.tables.compare import comparison
 
-    class Shared(Workshop):
+    class Shared(SubprocessRunner):
         def __exit__(self, *problem: object) -> None:
             pass
 
-        def __enter__(self) -> Workshop:
+        def __enter__(self) -> SubprocessRunner:
             return self
 
-    with pytest.MonkeyPatch.context() as patch, Workshop() as workshop:
+    with pytest.MonkeyPatch.context() as patch, SubprocessRunner() as runner:
         shared = Shared()
-        shared._process, shared._found = workshop._process, workshop._found
-        workshop._process = None
-        patch.setattr(comparison, "Workshop", lambda: shared)
+        shared._process, shared._found = runner._process, runner._found
+        runner._process = None
+        patch.setattr(comparison, "SubprocessRunner", lambda: shared)
         yield
-        workshop._process = shared._process
+        runner._process = shared._process
 
 
 def compared(source: str, target: str | None, watch=lambda stage, **numbers: None, **plan):
     with open_named(source) as opened:
-        return compare(opened, Asked(target), Plan(**{"epochs": EPOCHS, "certify": 0, **plan}), watch)
+        return compare(opened, ColumnOptions(target), Plan(**{"epochs": EPOCHS, "certify": 0, **plan}), watch)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_scikit_learns_models_answer_as_in_a_pipeline_of_its_own(name, islands):
 @pytest.mark.parametrize("model", MODELS)
 def test_our_models_score_as_fit_does(model, islands):
     with open_named("penguins") as source:
-        alone = fit(source, Asked("island"), Settings(model, epochs=EPOCHS, certify=0)).model.facts
+        alone = fit(source, ColumnOptions("island"), Settings(model, epochs=EPOCHS, certify=0)).model.facts
     found = by_name(islands)[model]
     assert found.scores.to_dict() == alone["held_out"]
     assert (found.status, found.converged) == (alone["status"], alone["converged"])
@@ -288,14 +288,14 @@ def test_rows_that_take_too_long_are_predicted_at_random():
 
 def test_a_sample_is_scored_and_told_apart_on_its_own_rows(monkeypatch, islands):
     """A model that was asked every third row, as if it were slow."""
-    own = Workshop.found_by
+    own = SubprocessRunner.found_by
 
     def found_by(self, work, name, *more, seconds):
         for part in own(self, work, name, *more, seconds=seconds):
             rows = np.arange(0, len(part.answers), 3)
             yield part if name != "k-nn" else replace(part, answers=part.answers[rows], rows=rows)
 
-    monkeypatch.setattr(Workshop, "found_by", found_by)
+    monkeypatch.setattr(SubprocessRunner, "found_by", found_by)
     found = compared("penguins", "island", models=("k-nn", "tree", "svm"))
     whole, part = by_name(islands), by_name(found)["k-nn"]
     assert found.standings[-1] is part
@@ -374,8 +374,8 @@ def measured_elsewhere(send):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the peak is that of the whole process here")
 def test_memory_is_told_without_the_files_of_linux():
-    with Workshop() as workshop:
-        (memory,) = workshop.found_by(measured_elsewhere, seconds=60)
+    with SubprocessRunner() as runner:
+        (memory,) = runner.found_by(measured_elsewhere, seconds=60)
     assert 60e6 < memory < 80e6
 
 
@@ -416,37 +416,37 @@ def half(send):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the stream cannot be found here")
 def test_work_that_dies_in_the_middle_of_a_message_says_so_at_once():
-    with Workshop() as workshop:
+    with SubprocessRunner() as runner:
         with pytest.raises(UnfinishedError, match=r"^its process was ended by signal 9$"):
-            list(workshop.found_by(half, seconds=20))
-        assert list(workshop.found_by(quick, 1, seconds=20))[1] == 1
+            list(runner.found_by(half, seconds=20))
+        assert list(runner.found_by(quick, 1, seconds=20))[1] == 1
 
 
 def test_a_worker_that_sends_what_cannot_be_read_is_ended(monkeypatch):
     monkeypatch.setattr(workshop_module, "_END", 0.2)
     monkeypatch.setattr(workshop_module, "_CODE", "import time; print('garbage', flush=True); time.sleep(60)")
-    with Workshop() as workshop:
-        worker = workshop._process
+    with SubprocessRunner() as runner:
+        worker = runner._process
         with pytest.raises(UnfinishedError, match=r"^its process sent what cannot be read$"):
-            list(workshop.found_by(quick, 1, seconds=20))
+            list(runner.found_by(quick, 1, seconds=20))
         assert worker.wait(5) == -signal.SIGKILL
 
 
 def test_work_that_is_slow_fails_or_dies_says_so_and_the_next_goes_on():
-    with Workshop() as workshop:
-        first, value = workshop.found_by(quick, [1, 2], seconds=20)
+    with SubprocessRunner() as runner:
+        first, value = runner.found_by(quick, [1, 2], seconds=20)
         assert value == [1, 2]
         with pytest.raises(UnfinishedError, match=r"^took longer than 0\.3 s$"):
-            list(workshop.found_by(slow, seconds=0.3))
+            list(runner.found_by(slow, seconds=0.3))
         with pytest.raises(UnfinishedError, match=r"^two lines$"):
-            list(workshop.found_by(wrong, seconds=20))
+            list(runner.found_by(wrong, seconds=20))
         with pytest.raises(UnfinishedError, match=r"^there is not enough memory$"):
-            list(workshop.found_by(hungry, seconds=20))
+            list(runner.found_by(hungry, seconds=20))
         with pytest.raises(UnfinishedError, match=r"^its process was ended by signal 9$"):
-            list(workshop.found_by(killed, seconds=20))
-        second, _ = workshop.found_by(quick, None, seconds=float("inf"))
+            list(runner.found_by(killed, seconds=20))
+        second, _ = runner.found_by(quick, None, seconds=float("inf"))
         assert len({first, second, os.getpid()}) == 3
-        server = workshop._process
+        server = runner._process
     assert server.poll() is not None
 
 
@@ -585,14 +585,14 @@ def test_help_names_every_contender_and_says_how_they_are_measured(run):
 
 
 def test_ctrl_c_prints_what_is_done(run, monkeypatch):
-    own = Workshop.found_by
+    own = SubprocessRunner.found_by
 
     def interrupted(self, work, name, *more, seconds):
         if name == "tree":
             raise KeyboardInterrupt
         return own(self, work, name, *more, seconds=seconds)
 
-    monkeypatch.setattr(Workshop, "found_by", interrupted)
+    monkeypatch.setattr(SubprocessRunner, "found_by", interrupted)
     status, out, err = run("compare", "penguins", "--target", "species", "--models", "averaged,tree,k-nn")
     assert status == 130
     assert "averaged" in out

@@ -8,14 +8,14 @@ import pytest
 
 import browser_pages
 from separatrix.cli.options import open_named
-from separatrix.tables.columns import Asked
-from separatrix.tables.fitting import Settings, fit
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.fit import Settings, fit
 from separatrix.tables.report.page import write_report
 from separatrix.tables.report.rows import look
 from table_files import as_csv, table, write_nasty
 
 
-def _report(path: Path, source: str, asked: Asked, model: str, *, rows: bool = True) -> Path:
+def _report(path: Path, source: str, asked: ColumnOptions, model: str, *, rows: bool = True) -> Path:
     with open_named(source) as opened:
         found = fit(opened, asked, Settings(model))
         write_report(found.model, path, look(found.model, opened) if rows else None, found.certificate)
@@ -29,11 +29,11 @@ def pages(tmp_path_factory, browser):
     (folder / "table.csv").write_bytes(as_csv(table(400, 3)))
     head = write_nasty(folder / "nasty.csv")
     return [
-        _report(folder / "penguins.html", "penguins", Asked("species"), "averaged"),
-        _report(folder / "bare.html", "penguins", Asked("species"), "network", rows=False),
-        _report(folder / "table.html", str(folder / "table.csv"), Asked("label"), "svm"),
-        _report(folder / "nasty.html", str(folder / "nasty.csv"), Asked(head[4], text=(head[3],)), "neuron"),
-        _report(folder / "long.html", str(_long(folder / "long.csv")), Asked("y"), "svm"),
+        _report(folder / "penguins.html", "penguins", ColumnOptions("species"), "averaged"),
+        _report(folder / "bare.html", "penguins", ColumnOptions("species"), "network", rows=False),
+        _report(folder / "table.html", str(folder / "table.csv"), ColumnOptions("label"), "svm"),
+        _report(folder / "nasty.html", str(folder / "nasty.csv"), ColumnOptions(head[4], text=(head[3],)), "neuron"),
+        _report(folder / "long.html", str(_long(folder / "long.csv")), ColumnOptions("y"), "svm"),
     ]
 
 

@@ -64,11 +64,11 @@ def spaced(node: Node) -> str:
 @pytest.fixture(scope="module")
 def penguins(tmp_path_factory):
     """Return the model of the penguins, what it says of them, and its page."""
-    from separatrix.tables.columns import Asked
-    from separatrix.tables.fitting import Settings, fit
+    from separatrix.tables.columns import ColumnOptions
+    from separatrix.tables.fit import Settings, fit
 
     with open_named("penguins") as source:
-        found = fit(source, Asked("species"), Settings())
+        found = fit(source, ColumnOptions("species"), Settings())
         seen = look(found.model, source)
     return found.model, seen, read_page(report(found.model, seen, found.certificate))
 

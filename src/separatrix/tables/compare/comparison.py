@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import __version__
-from separatrix.tables.columns import Asked
+from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.contenders import CONTENDERS, Recipe
-from separatrix.tables.compare.measuring import Measured, Proof, measure
+from separatrix.tables.compare.measure import Measured, Proof, measure
 from separatrix.tables.compare.plan import Plan
 from separatrix.tables.compare.scaling import Growth, grow
 from separatrix.tables.compare.splitting import Divided, divide
-from separatrix.tables.compare.telling import told_apart
-from separatrix.tables.compare.workshop import THREADS, UnfinishedError, Workshop
-from separatrix.tables.fitting import Room, certificate_of
+from separatrix.tables.compare.subprocess_runner import THREADS, SubprocessRunner, UnfinishedError
+from separatrix.tables.compare.wording import told_apart
+from separatrix.tables.fit import MemoryBudget, certificate_of
 from separatrix.tables.gathering import gather
 from separatrix.tables.scores import Scores
 from separatrix.tables.sources.base import MatrixSource, TableSource
@@ -135,15 +135,15 @@ def _quiet(stage: str, **numbers: Any) -> None:
     pass
 
 
-def compare(source: TableSource | MatrixSource, asked: Asked, plan: Plan, watch: Watch = _quiet) -> Comparison:
+def compare(source: TableSource | MatrixSource, asked: ColumnOptions, plan: Plan, watch: Watch = _quiet) -> Comparison:
     """Hold the contenders against each other on a source; Ctrl-C ends it with those that are done."""
     with (
-        Workshop() as workshop,
+        SubprocessRunner() as runner,
         tempfile.TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True) as temporary,
     ):
         folder = Path(temporary)
         gathered = gather(
-            source, asked, budget=Room().budget, folder=folder / "rows",
+            source, asked, budget=MemoryBudget().budget, folder=folder / "rows",
             watch=lambda rows, part: watch("read", rows=rows, part=part),
         )  # fmt: skip
         if gathered.raw is None:
@@ -156,20 +156,20 @@ def compare(source: TableSource | MatrixSource, asked: Asked, plan: Plan, watch:
         gathered.raw = None
         found = Comparison(facts, plan)
         try:
-            _run(found, divided, workshop, watch)
+            _run(found, divided, runner, watch)
             if plan.certify > 0:
                 watch("certify")
                 X, y = divided.certified
                 found.certificate = certificate_of(X, y, plan.certify, plan.seed)
             divided.certified = None
             if plan.scaling:
-                found.growth = grow(workshop, divided.folders[0], plan.seed, plan.time_limit, watch)
+                found.growth = grow(runner, divided.folders[0], plan.seed, plan.time_limit, watch)
         except KeyboardInterrupt:
             found.interrupted = True
     return found
 
 
-def _run(found: Comparison, divided: Divided, workshop: Workshop, watch: Watch) -> None:
+def _run(found: Comparison, divided: Divided, runner: SubprocessRunner, watch: Watch) -> None:
     """Measure each contender, and put those that are done in order."""
     plan, recipe = found.plan, Recipe(found.plan.epochs, found.plan.seed)
     truth = np.concatenate(divided.truths)
@@ -178,7 +178,7 @@ def _run(found: Comparison, divided: Divided, workshop: Workshop, watch: Watch) 
         for place, name in enumerate(plan.models):
             watch("contender", name=name, done=place, of=len(plan.models))
             try:
-                parts = list(workshop.found_by(
+                parts = list(runner.found_by(
                     measure, name, recipe, divided.folders, plan.time_limit, seconds=plan.time_limit
                 ))  # fmt: skip
             except UnfinishedError as problem:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
 from separatrix.tables.compare.contenders import GROWING, Recipe
-from separatrix.tables.compare.measuring import timed
+from separatrix.tables.compare.measure import timed
+from separatrix.tables.compare.subprocess_runner import Send, SubprocessRunner, UnfinishedError
 from separatrix.tables.compare.trial import Trial
-from separatrix.tables.compare.workshop import Send, UnfinishedError, Workshop
 
 SIZES = (100, 316, 1_000, 3_162, 10_000, 31_623, 100_000)
 _ASKED = 1_000  # rows predicted together
@@ -48,7 +48,9 @@ class Growth:
     train: list[float] = field(default_factory=list)
 
 
-def grow(workshop: Workshop, folder: Path, seed: int, time_limit: float, watch: Callable[..., None]) -> list[Growth]:
+def grow(
+    runner: SubprocessRunner, folder: Path, seed: int, time_limit: float, watch: Callable[..., None]
+) -> list[Growth]:
     """Return the growth of each contender on rows like those of a trial, none for more than some seconds."""
     out = []
     for place, name in enumerate(GROWING):
@@ -56,7 +58,7 @@ def grow(workshop: Workshop, folder: Path, seed: int, time_limit: float, watch: 
         found, seconds = Growth(name), min(_SECONDS, time_limit)
         out.append(found)
         try:
-            for rows, train, predict in workshop.found_by(_sizes, name, folder, seed, seconds, seconds=2 * seconds):
+            for rows, train, predict in runner.found_by(_sizes, name, folder, seed, seconds, seconds=2 * seconds):
                 found.rows.append(rows)
                 found.train.append(train)
                 found.predict.append(predict)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.tables.columns import Asked
+from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.plan import Plan
 from separatrix.tables.compare.trial import Trial
-from separatrix.tables.fitting import check_classes, learn_preparation, split
+from separatrix.tables.fit import check_classes, learn_preparation, split
 from separatrix.tables.gathering import Gathered
 from separatrix.tables.scores import Scores
 
@@ -66,7 +66,7 @@ class Divided:
         ]
 
 
-def divide(gathered: Gathered, asked: Asked, plan: Plan, folder: Path) -> Divided:
+def divide(gathered: Gathered, asked: ColumnOptions, plan: Plan, folder: Path) -> Divided:
     """Write the rows of each split to a folder below ``folder``."""
     raw, labels = gathered.raw, np.array(gathered.classes)
     assert raw is not None

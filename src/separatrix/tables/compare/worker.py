@@ -1,4 +1,4 @@
-"""The second process of a workshop: it reads what is to be done, forks, and lets the fork do it."""
+"""The second process of a runner: it reads what is to be done, forks, and lets the fork do it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run(out: Any, work: Callable[..., None], arguments: tuple[Any, ...]) -> None
     """Do a piece of work, and tell what it finds."""
     from threadpoolctl import threadpool_limits
 
-    from separatrix.tables.compare.workshop import THREADS
+    from separatrix.tables.compare.subprocess_runner import THREADS
 
     with threadpool_limits(THREADS):
         _write(out, "begun", None)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.tables.predicting import score_names
+from separatrix.tables.predict import score_names
 
 UNKNOWN = ("null", "zero")
 LANES, SPARSE_LANES = 16, 4  # number j is added to sum j mod 16; of a sparse row, entry p to sum p mod 4

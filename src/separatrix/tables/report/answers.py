@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.tables.raw import MISSING, UNSEEN
+from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.report.closeness import Closeness
 from separatrix.tables.report.elements import Content, Element, element
 from separatrix.tables.report.rows import Row, Seen

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
-from separatrix.tables.raw import MISSING, Raw
+from separatrix.tables.raw_rows import MISSING, RawRows
 from separatrix.tables.reading import table_rows
 from separatrix.tables.report.binned import Binned
 from separatrix.tables.report.closeness import Closeness
 from separatrix.tables.scores import Scores
 from separatrix.tables.sources.base import ColumnsChangedError, MatrixSource
-from separatrix.tables.updating import own_labels
+from separatrix.tables.update import own_labels
 
 SHOWN = 10  # rows in a list
 _SAMPLE = 1200  # rows in a picture
@@ -35,7 +35,7 @@ class Row(NamedTuple):
     """A row of a list: its number from 1, its cells as they were read, label (-1 for none), answer and distance."""
 
     number: int
-    raw: Raw
+    raw: RawRows
     label: int
     answer: int
     distance: float
@@ -157,7 +157,7 @@ def _is_labelled(model: TableModel, source: Any) -> bool:
 
 def _coded_rows(
     model: TableModel, source: Any, unknown: str, labelled: bool
-) -> Iterator[tuple[Raw, NDArray[np.intp] | None]]:
+) -> Iterator[tuple[RawRows, NDArray[np.intp] | None]]:
     """Yield rows with the places of their labels among the model's classes."""
     place = {label: code for code, label in enumerate(model.classes_.tolist())}
     preparation = model.preparation
@@ -196,7 +196,7 @@ class _Pass:
         self._measured = not scaled or preparation.width > len(preparation.shift)
         self.moments = _Moments()
 
-    def add(self, raw: Raw, labels: NDArray[np.intp] | None) -> None:
+    def add(self, raw: RawRows, labels: NDArray[np.intp] | None) -> None:
         """Look at some rows."""
         seen, model = self._seen, self._model
         first, n = seen.rows + 1, len(raw)
@@ -242,7 +242,7 @@ class _Pass:
 
 
 def _keep(
-    kept: list[Row], values: Floats, places: NDArray[np.intp], numbers: NDArray[np.int64], raw: Raw,
+    kept: list[Row], values: Floats, places: NDArray[np.intp], numbers: NDArray[np.int64], raw: RawRows,
     labels: NDArray[np.intp], answers: NDArray[np.intp],
 ) -> None:  # fmt: skip
     """Put the rows with the smallest values into a list that holds the smallest so far."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from separatrix.tables.columns import found, parted
 from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
-from separatrix.tables.raw import Raw
+from separatrix.tables.raw_rows import RawRows
 from separatrix.tables.reading import ROWS, table_rows
 from separatrix.tables.sources.base import MatrixSource, TableSource
 
@@ -67,7 +67,7 @@ def predict(
             watch(tally.rows, source.fraction())
 
 
-def _rows(model: TableModel, source: Any, asked: Answers) -> Iterator[tuple[Raw, dict[str, Any]]]:
+def _rows(model: TableModel, source: Any, asked: Answers) -> Iterator[tuple[RawRows, dict[str, Any]]]:
     preparation = model.preparation
     if isinstance(source, MatrixSource):
         if asked.keep:
@@ -100,7 +100,7 @@ def _rows(model: TableModel, source: Any, asked: Answers) -> Iterator[tuple[Raw,
         yield raw, {name: batch.column(batch.schema.names.index(name)) for name in keep}
 
 
-def _answered(model: TableModel, raw: Raw, kept: dict[str, Any], asked: Answers, tally: Tally) -> Any:
+def _answered(model: TableModel, raw: RawRows, kept: dict[str, Any], asked: Answers, tally: Tally) -> Any:
     import pyarrow as pa
 
     estimator, classes = model.estimator, model.classes_

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from separatrix import __version__
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.tables.columns import Asked
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.disk.rowfile import RowFile, shrink
 from separatrix.tables.features import make_features
 from separatrix.tables.gathering import Gathered
 from separatrix.tables.preparation import Preparation, is_wide
-from separatrix.tables.raw import Raw
-from separatrix.tables.rowfile import RowFile, shrink
+from separatrix.tables.raw_rows import RawRows
 
 _WINDOW = 16 << 20  # bytes of rows in memory at once
 
@@ -89,7 +89,7 @@ class Prepared:
         return cls(folder, train, test, preparation, about["classes"], about["target"], about["facts"], about["mark"])
 
 
-def cache_key(source: Any, asked: Asked, test: float, seed: int) -> str | None:
+def cache_key(source: Any, asked: ColumnOptions, test: float, seed: int) -> str | None:
     """Return what the rows of a source depend on; None if a change of the source could not be noticed."""
     found = source.fingerprint()
     if found is None:
@@ -99,7 +99,7 @@ def cache_key(source: Any, asked: Asked, test: float, seed: int) -> str | None:
 
 
 def prepare_on_disk(
-    gathered: Gathered, asked: Asked, test: float, seed: int, folder: Path, watch: Callable[..., None]
+    gathered: Gathered, asked: ColumnOptions, test: float, seed: int, folder: Path, watch: Callable[..., None]
 ) -> Prepared:
     """Scale and code the rows that lie on disk, and part them into those to learn from and those held out."""
     disk = gathered.disk
@@ -241,7 +241,7 @@ def _widened(values: Floats, width: int) -> Floats:
     return np.pad(values, (0, max(0, width - len(values))))
 
 
-def _preparation(gathered: Gathered, asked: Asked, first: Raw, moments: Moments) -> Preparation:
+def _preparation(gathered: Gathered, asked: ColumnOptions, first: RawRows, moments: Moments) -> Preparation:
     sparse = is_sparse(first.numbers)
     scale = asked.scale or ("none" if sparse else "standard")
     if sparse and scale == "minmax":

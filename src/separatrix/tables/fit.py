@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from separatrix import __version__, _core
 from separatrix.geometry.rows import Rows, is_sparse
-from separatrix.tables.columns import Asked
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.disk.prepared import Prepared, cache_key, prepare_on_disk
+from separatrix.tables.disk.training import Place, train
 from separatrix.tables.features import make_features
 from separatrix.tables.gathering import COPIES, Gathered, gather
 from separatrix.tables.kinds import MODELS, STREAMED, make
 from separatrix.tables.memory import available, size_of_files
 from separatrix.tables.model import TableModel
-from separatrix.tables.ondisk import Prepared, cache_key, prepare_on_disk
 from separatrix.tables.preparation import Preparation, is_wide, learn_scale
-from separatrix.tables.raw import Raw
+from separatrix.tables.raw_rows import RawRows
 from separatrix.tables.scores import Scores
 from separatrix.tables.sources.base import MatrixSource, TableSource
-from separatrix.tables.streaming import Place, train
 
 _SHARE = 0.6  # of the memory there is
 CERTIFIED_CLASSES = 12  # with more there are too many pairs
@@ -82,7 +82,7 @@ class Settings:
 
 
 @dataclass
-class Room:
+class MemoryBudget:
     """Where rows go.
 
     Parameters
@@ -132,16 +132,16 @@ def _quiet(stage: str, **numbers: Any) -> None:
 
 def fit(
     source: TableSource | MatrixSource,
-    asked: Asked,
+    asked: ColumnOptions,
     settings: Settings,
-    room: Room | None = None,
+    room: MemoryBudget | None = None,
     *,
     before: TableModel | None = None,
     watch: Watch = _quiet,
     verbose: int = 0,
 ) -> Fitted:
     """Fit a model to a source; ``before`` is one that was cut short, to go on with."""
-    room = room or Room()
+    room = room or MemoryBudget()
     began = time.perf_counter()
     job = _Job(asked, settings, before, watch, verbose)
     key = None
@@ -177,7 +177,9 @@ def fit(
 class _Job:
     """One fit, once the rows are there."""
 
-    def __init__(self, asked: Asked, settings: Settings, before: TableModel | None, watch: Watch, verbose: int) -> None:
+    def __init__(
+        self, asked: ColumnOptions, settings: Settings, before: TableModel | None, watch: Watch, verbose: int
+    ) -> None:
         self._asked, self._settings, self._before = asked, settings, before
         self._watch, self._verbose = watch, verbose
 
@@ -399,7 +401,7 @@ def certificate_of(X: Any, y: NDArray[Any], seconds: float, seed: int) -> Any:
     return certify(X, y, time_limit=seconds, random_state=seed)
 
 
-def learn_preparation(gathered: Gathered, learned: Raw, asked: Asked) -> Preparation:
+def learn_preparation(gathered: Gathered, learned: RawRows, asked: ColumnOptions) -> Preparation:
     """Return what is to be done to each row, found on the rows to learn from."""
     sparse = is_sparse(learned.numbers)
     scale = asked.scale or ("none" if sparse else "standard")
@@ -434,7 +436,7 @@ def means_of(gathered: Gathered, numbers: Any) -> Any:
     return np.nanmean(numbers, axis=0) if numbers.shape[1] else np.zeros(0)
 
 
-def constant_columns(preparation: Preparation, learned: Raw) -> list[str]:
+def constant_columns(preparation: Preparation, learned: RawRows) -> list[str]:
     """Return the columns that hold one value only, which teach nothing."""
     out = []
     if not preparation.anonymous and len(learned):

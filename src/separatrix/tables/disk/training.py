@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.loop.solve import interrupts
 from separatrix.loop.state import Status
-from separatrix.tables.rowfile import RowFile
+from separatrix.tables.disk.rowfile import RowFile
 from separatrix.text import times
 
 PIECE = 1 << 20  # bytes of rows that lie together

@@ -35,14 +35,14 @@ class UnfinishedError(Exception):
     """The work came to no end; the text says why."""
 
 
-class Workshop:
+class SubprocessRunner:
     """Where work is done, one piece after the other. A context: what still runs at its end is ended."""
 
     def __init__(self) -> None:
         self._process: Any = None
         self._found: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
 
-    def __enter__(self) -> Workshop:
+    def __enter__(self) -> SubprocessRunner:
         self._open()  # it loads while others read
         return self
 

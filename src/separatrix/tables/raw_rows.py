@@ -16,7 +16,7 @@ UNSEEN = -2  # the code of a category that the model was not trained on
 
 
 @dataclass
-class Raw:
+class RawRows:
     """Some rows.
 
     Attributes
@@ -42,13 +42,13 @@ class Raw:
     def __len__(self) -> int:
         return int(self.numbers.shape[0])
 
-    def take(self, rows: Any) -> Raw:
+    def take(self, rows: Any) -> RawRows:
         """Return the rows of these places, or those marked True."""
         if isinstance(rows, np.ndarray) and rows.dtype == bool:
             if rows.all():
                 return self
             rows = np.flatnonzero(rows)
-        return Raw(
+        return RawRows(
             self.numbers[rows],
             self.codes[rows],
             [_take(text, rows) for text in self.texts],
@@ -79,12 +79,12 @@ def size_of(values: Any) -> int:
     return sum(len(text) + 57 for text in values if text is not None)
 
 
-def join(parts: Sequence[Raw]) -> Raw:
+def join(parts: Sequence[RawRows]) -> RawRows:
     """Return the rows of all parts, one after the other."""
     if len(parts) == 1:
         return parts[0]
     first = parts[0]
-    return Raw(
+    return RawRows(
         _join([part.numbers for part in parts]),
         np.concatenate([part.codes for part in parts]),
         [_join([part.texts[k] for part in parts]) for k in range(len(first.texts))],

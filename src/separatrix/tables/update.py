@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
-from separatrix.tables.raw import MISSING, Raw
+from separatrix.tables.raw_rows import MISSING, RawRows
 from separatrix.tables.reading import as_label, table_rows
 from separatrix.tables.sources.base import MatrixSource, TableSource
 
@@ -95,7 +95,7 @@ def own_labels(model: TableModel, labels: list[Any]) -> list[Any]:
     return [as_own(label) for label in labels]
 
 
-def labelled_rows(model: TableModel, source: Any, unknown: str) -> Iterator[tuple[Raw, list[Any]]]:
+def labelled_rows(model: TableModel, source: Any, unknown: str) -> Iterator[tuple[RawRows, list[Any]]]:
     """Yield the rows of a source as the model reads them, with their labels; None where one is missing."""
     if isinstance(source, MatrixSource):
         yield from matrix_blocks(model, source, labels=True)

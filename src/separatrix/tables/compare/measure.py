@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import is_sparse
 from separatrix.tables.compare.contenders import CONTENDERS, Contender, Recipe
 from separatrix.tables.compare.kernel_gap import relative_gap
+from separatrix.tables.compare.subprocess_runner import Send
 from separatrix.tables.compare.trial import Trial
-from separatrix.tables.compare.workshop import Send
 
 _REPEATS, _ENOUGH = 7, 0.15  # a call is repeated so often at most, or until all took so many seconds
 _REHEARSAL = 60  # rows
