@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 
 import separatrix as sx
 from separatrix.loop.engines import CompiledEngine
+from separatrix.loop.order import Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
 from separatrix.loop.solve import new_state, solve, solve_targets
@@ -156,7 +157,7 @@ def test_the_average_can_be_read_in_the_middle_of_an_epoch(monkeypatch, rule):
     problem = Problem(X, y)
     state = new_state(problem, 1, "zeros", readout="averaged")
     engine = CompiledEngine(problem, rule.among(200), boundary="mistake")
-    plan = sx.solving.Orders(problem, "cyclic", 0).plan(0, 1)
+    plan = Orders(problem, "cyclic", 0).plan(0, 1)
     for begin in range(0, 130, 13):
         engine.advance([state], plan, begin, begin + 13)
         met = slice(0, begin + 13)

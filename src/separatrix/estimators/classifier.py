@@ -16,24 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from separatrix.estimators.fitting import (
     CallbackSupportMixin,
-    all_classes,
+    check_codes,
     check_stop,
     count,
+    encoded,
     fingerprint,
+    joined,
     undone_on_error,
+    weigh_classes,
     with_callbacks,
 )
-from separatrix.estimators.one_vs_rest import answers
+from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.moments import Spread
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.order import seed_of
-from separatrix.loop.problem import Problem, check_weights
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.observers import History, Progress, SklearnCallbacks
 from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over
@@ -133,9 +134,14 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self
             This estimator.
         """
+        classes, codes = encoded(self, y)
+        return self._fit_codes(X, codes, classes, sample_weight)
+
+    def _fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
+        """Do what ``fit`` does for labels that are places in the sorted ``classes``; each must have an example."""
         stop = self._check_parameters()
         with undone_on_error(self):
-            problem = self._problem(X, y, sample_weight)
+            problem = self._problem(X, Labels(classes, np.asarray(codes, dtype=np.int32)), sample_weight)
             counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
             present = problem.classes[np.unique(counted)] if len(counted) < problem.n else problem.classes
             if len(present) < 2:
@@ -177,7 +183,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         advice = self._advice()
         if status.diverged or advice is not None:
             text = f"{status}. {advice}" if advice else str(status)
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warnings.warn(text, ConvergenceWarning, stacklevel=5)
 
     @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
     def partial_fit(self: Self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -199,6 +205,11 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self
             This estimator.
         """
+        labels = joined(encoded(self, y), classes)
+        return self._partial_fit_codes(X, labels.codes, labels.classes, sample_weight)
+
+    def _partial_fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
+        """Do what ``partial_fit`` does for labels that are places in the sorted ``classes``, seen or expected."""
         self._check_parameters()
         if isinstance(self.class_weight, str):
             raise ValueError("class_weight='balanced' needs all examples at once; give partial_fit a dict of weights")
@@ -206,7 +217,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             first = not hasattr(self, "_states")
             if not first:
                 self._check_continuation()
-            problem = self._problem(X, y, sample_weight, online=True, expected=classes)
+            labels = Labels(classes, np.asarray(codes, dtype=np.int32))
+            problem = self._problem(X, labels, sample_weight, online=True)
             if first:
                 seed = seed_of(self.random_state)
                 states = self._start(problem, seed)
@@ -270,8 +282,14 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         raise TypeError(f"{type(self).__name__} does not say how to decide")
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row; a tie is positive."""
-        return answers(self.decision_function(X), self.classes_, tie_is_positive=self.boundary != "negative")
+        """Return the class of each row; a tie is positive, except with ``boundary="negative"``."""
+        codes = self._predict_codes(X)
+        return np.asarray(self.classes_[codes])
+
+    def _predict_codes(self, X: Any) -> NDArray[np.intp]:
+        """Return the place in ``classes_`` of each row's class."""
+        activations = self.decision_function(X)
+        return predicted_codes(activations, len(self.classes_), tie_is_positive=self.boundary != "negative")
 
     # ------------------------------------------------------------------------------------------ checks
 
@@ -283,21 +301,16 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         stop = self.stop or self._default_stop()
         return limit if stop is None else stop | limit
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any, *, online: bool = False, expected: Any = None) -> Problem:
+    def _problem(self, X: Any, labels: Labels, sample_weight: Any, *, online: bool = False) -> Problem:
         """Check the data; online, against the width and the classes that are known already."""
-        if y is None:
-            name = type(self).__name__
-            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         later = online and hasattr(self, "_states")
         rows = Rows(X)
         validate_data(self, X, reset=not later, skip_check_array=True)
-        if not (isinstance(y, np.ndarray) and y.ndim == 1):
-            y = column_or_1d(y, warn=True)
-        classes = all_classes(y, self.classes_ if later else None, expected) if online else None
         bias = self._bias_for(later)
-        problem = Problem(rows, y, sample_weight=sample_weight, bias=bias, classes=classes, check_finite=False)
-        if self.class_weight is not None:
-            by_class = compute_class_weight(self.class_weight, classes=problem.classes, y=y)
-            weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
-            problem.weights = check_weights(weights, problem.n, what="class_weight")
+        if later:
+            labels = joined(labels, self.classes_)
+        problem = Problem(rows, labels, sample_weight=sample_weight, bias=bias, check_finite=False)
+        if not online:
+            check_codes(problem)
+        weigh_classes(problem, self.class_weight)
         return problem

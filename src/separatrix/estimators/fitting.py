@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.loop.problem import Problem, encode_labels
+from separatrix.loop.problem import Labels, Problem, check_weights, encode_labels
 from separatrix.stops import Stop
 
 try:  # scikit-learn 1.9 and later
@@ -59,13 +60,50 @@ def threads(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
-def all_classes(y: Any, known: NDArray[Any] | None, expected: Any) -> NDArray[Any]:
-    """Return the classes of these labels together with those known or expected; all must be of one kind."""
-    parts = [encode_labels(part)[0] for part in (y, known, expected) if part is not None]
+def encoded(estimator: Any, y: Any) -> Labels:
+    """Return the labels that an estimator was given, as codes."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    if not (isinstance(y, np.ndarray) and y.ndim == 1):
+        y = column_or_1d(y, warn=True)
+    return encode_labels(y)
+
+
+def check_codes(problem: Problem) -> None:
+    """Refuse codes that are of no class, and classes without any example."""
+    classes, codes = problem.classes, problem.codes
+    counts = np.bincount(codes, minlength=len(classes)) if codes.min() >= 0 else ()
+    if len(counts) != len(classes):
+        raise ValueError(f"codes must be places in the {len(classes)} classes; found {codes.min()} to {codes.max()}")
+    if not np.all(counts):
+        label = classes[np.argmin(counts) :].tolist()[0]
+        raise ValueError(f"the class {label!r} has no examples: leave it out of the classes")
+
+
+def joined(labels: Labels, *others: Any) -> Labels:
+    """Return the labels as codes of their own classes and all others; all must be of one kind."""
+    parts = [labels.classes, *(encode_labels(part).classes for part in others if part is not None)]
+    if all(part.dtype == parts[0].dtype and np.array_equal(parts[0], part) for part in parts[1:]):
+        return labels
     if len({part.dtype.kind in "biuf" for part in parts}) > 1:
         shown = " and ".join(repr(part.tolist()[0]) for part in parts)
         raise ValueError(f"labels must be all numbers or all text; found {shown}")
-    return np.asarray(np.unique(np.concatenate(parts)))
+    classes = np.asarray(np.unique(np.concatenate(parts)))
+    return Labels(classes, np.searchsorted(classes, labels.classes).astype(np.int32)[labels.codes])
+
+
+def weigh_classes(problem: Problem, class_weight: Any) -> None:
+    """Multiply the weights of a problem's examples by those of their classes."""
+    if class_weight is None:
+        return
+    if isinstance(class_weight, str):
+        places = np.arange(len(problem.classes))
+        by_class = compute_class_weight(class_weight, classes=places, y=problem.codes)
+    else:
+        by_class = compute_class_weight(class_weight, classes=problem.classes, y=problem.classes)
+    weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
+    problem.weights = check_weights(weights, problem.n, what="class_weight")
 
 
 def fingerprint(problem: Problem) -> tuple[Any, ...]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.estimators.fitting import check_stop, count, undone_on_error
+from separatrix.estimators.fitting import check_stop, count, encoded, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
-from separatrix.estimators.one_vs_rest import answers, joint_status, positives
+from separatrix.estimators.one_vs_rest import joint_status, positives, predicted_codes
 from separatrix.geometry.kernel_ball import kernel_radius
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.kernels import Kernel
@@ -22,7 +22,7 @@ from separatrix.loop.engines import ties
 from separatrix.loop.engines.kernelled import KernelEngine
 from separatrix.loop.kernel_votes import KernelBallot
 from separatrix.loop.order import seed_of
-from separatrix.loop.problem import Problem
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.readouts import check_readout, read
 from separatrix.loop.solve import solve_targets
 from separatrix.loop.state import Solution, State
@@ -167,9 +167,14 @@ class KernelPerceptron(KernelClassifier):
         self
             This estimator.
         """
+        classes, codes = encoded(self, y)
+        return self._fit_codes(X, codes, classes, sample_weight)
+
+    def _fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
+        """Do what ``fit`` does for labels that are places in the sorted ``classes``; each must have an example."""
         stop = self._check_numbers()
         with undone_on_error(self):
-            problem, kernel = self._checked(X, y, sample_weight)
+            problem, kernel = self._checked(X, Labels(classes, np.asarray(codes, dtype=np.int32)), sample_weight)
             cache = KernelCache(kernel, problem.rows, self.cache_size, np.float64)
             problem.bias = self._constant(cache, problem)
             codes = positives(len(problem.classes))
@@ -184,7 +189,7 @@ class KernelPerceptron(KernelClassifier):
             self._keep(problem, kernel, cache, solutions)
         if not self.status_.converged and not self.status_.interrupted and self.stop is None and self.readout == "last":
             advice = "The last counts of such a run are arbitrary: readout='averaged' or 'pocket' fits better."
-            warnings.warn(f"{self.status_}. {advice}", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{self.status_}. {advice}", ConvergenceWarning, stacklevel=3)
         if self.status_.interrupted:
             raise KeyboardInterrupt
         return self
@@ -263,4 +268,10 @@ class KernelPerceptron(KernelClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row; a tie is positive, except with ``boundary="negative"``."""
-        return answers(self.decision_function(X), self.classes_, tie_is_positive=self.boundary != "negative")
+        codes = self._predict_codes(X)
+        return np.asarray(self.classes_[codes])
+
+    def _predict_codes(self, X: Any) -> NDArray[np.intp]:
+        """Return the place in ``classes_`` of each row's class."""
+        activations = self.decision_function(X)
+        return predicted_codes(activations, len(self.classes_), tie_is_positive=self.boundary != "negative")

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.estimators.fitting import count, number, threads, undone_on_error
+from separatrix.estimators.fitting import count, encoded, number, threads, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
-from separatrix.estimators.one_vs_rest import answers
+from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.kernels import Kernel, center_of
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.loop.problem import Problem
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.solve import interrupts
 from separatrix.loop.state import Status
 from separatrix.observers import RoundProgress
@@ -168,9 +168,14 @@ class KernelSVM(KernelClassifier):
         self
             This estimator.
         """
+        classes, codes = encoded(self, y)
+        return self._fit_codes(X, codes, classes, sample_weight)
+
+    def _fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
+        """Do what ``fit`` does for labels that are places in the sorted ``classes``; each must have an example."""
         C, tol, max_iter = self._check_numbers()
         with undone_on_error(self):
-            problem, kernel = self._checked(X, y, sample_weight)
+            problem, kernel = self._checked(X, Labels(classes, np.asarray(codes, dtype=np.int32)), sample_weight)
             weights = np.ones(problem.n) if problem.weights is None else problem.weights
             codes = [code for code in range(len(problem.classes)) if (weights[problem.codes == code] > 0).any()]
             pairs: list[_Pair] = []
@@ -196,7 +201,7 @@ class KernelSVM(KernelClassifier):
             self.status_ = _joint_status(pairs, problem.classes)
         if not self.status_.converged and not self.status_.interrupted:
             advice = "Scale the features, or raise max_iter or tol."
-            warnings.warn(f"{self.status_}. {advice}", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{self.status_}. {advice}", ConvergenceWarning, stacklevel=3)
         if self.status_.interrupted:
             raise KeyboardInterrupt
         return self
@@ -267,7 +272,13 @@ class KernelSVM(KernelClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row; an activation of exactly 0 is positive."""
-        return answers(self.decision_function(X), self.classes_, tie_is_positive=True)
+        codes = self._predict_codes(X)
+        return np.asarray(self.classes_[codes])
+
+    def _predict_codes(self, X: Any) -> NDArray[np.intp]:
+        """Return the place in ``classes_`` of each row's class."""
+        activations = self.decision_function(X)
+        return predicted_codes(activations, len(self.classes_), tie_is_positive=True)
 
 
 def _part(kernel: Kernel, rows: Rows, index: NDArray[np.intp]) -> Rows:

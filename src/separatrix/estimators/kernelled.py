@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
-from separatrix.estimators.fitting import number
+from separatrix.estimators.fitting import check_codes, number, weigh_classes
 from separatrix.geometry.kernel_cache import capacity
 from separatrix.geometry.kernels import Kernel, Points, block, check_kernel, check_precomputed
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.loop.problem import Problem, check_weights
+from separatrix.loop.problem import Labels, Problem
 
 _BLOCK = 1 << 22  # kernel values of new examples held at once
 
@@ -51,22 +49,15 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         capacity(1, size, np.float64)
         return check_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Problem, Kernel]:
+    def _checked(self, X: Any, labels: Labels, sample_weight: Any) -> tuple[Problem, Kernel]:
         """Return the problem, its weights those of the examples and of their classes, and the kernel for its rows."""
         kernel = self._check_kernel()
-        if y is None:
-            name = type(self).__name__
-            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
         rows = Rows(X)
         validate_data(self, X, reset=True, skip_check_array=True)
-        if not (isinstance(y, np.ndarray) and y.ndim == 1):
-            y = column_or_1d(y, warn=True)
-        problem = Problem(rows, y, sample_weight=sample_weight, bias=None)
+        problem = Problem(rows, labels, sample_weight=sample_weight, bias=None)
+        check_codes(problem)
         original = problem.weights  # of the examples alone
-        if self.class_weight is not None:
-            by_class = compute_class_weight(self.class_weight, classes=problem.classes, y=y)
-            weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
-            problem.weights = check_weights(weights, problem.n, what="class_weight")
+        weigh_classes(problem, self.class_weight)
         counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
         present = problem.classes[np.unique(counted)]
         if len(present) < 2:

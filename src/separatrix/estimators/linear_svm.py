@@ -21,7 +21,7 @@ from separatrix.estimators.fitting import check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.loop.problem import Problem
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.solve import interrupts
 from separatrix.loop.state import Status
 from separatrix.rules import OnlineHinge, Pegasos
@@ -252,8 +252,8 @@ class LinearSVM(LinearClassifier):
     def _default_stop(self) -> Stop | None:
         return NoProgress() if self.solver == "online" else None
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any, *, online: bool = False, expected: Any = None) -> Problem:
-        problem = super()._problem(X, y, sample_weight, online=online, expected=expected)
+    def _problem(self, X: Any, labels: Labels, sample_weight: Any, *, online: bool = False) -> Problem:
+        problem = super()._problem(X, labels, sample_weight, online=online)
         weight = float(problem.n if problem.weights is None else problem.weights.sum())
         self._met = weight + (self._met if online and hasattr(self, "_states") else 0.0)
         return problem

@@ -15,14 +15,14 @@ from separatrix.geometry.rows import Floats
 from separatrix.loop.state import Status
 
 
-def answers(activations: Floats, classes: NDArray[Any], *, tie_is_positive: bool) -> NDArray[Any]:
-    """Return the class that the activations of each row name: by sign for two classes, by size for more."""
-    if len(classes) == 1:
-        return np.asarray(np.repeat(classes, len(activations)))
+def predicted_codes(activations: Floats, n_classes: int, *, tie_is_positive: bool) -> NDArray[np.intp]:
+    """Return the code of the class that each row's activations predict: by sign for two classes, by size for more."""
+    if n_classes == 1:
+        return np.zeros(len(activations), dtype=np.intp)
     if activations.ndim == 2:
-        return np.asarray(classes[activations.argmax(axis=1)])
+        return np.asarray(activations.argmax(axis=1))
     positive = activations >= 0 if tie_is_positive else activations > 0
-    return np.asarray(classes[positive.astype(np.intp)])
+    return positive.astype(np.intp)
 
 
 class Mirrored(Protocol):

@@ -20,7 +20,7 @@ from separatrix import _core
 from separatrix.estimators.descending import probabilities
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.neuron import Neuron
-from separatrix.estimators.one_vs_rest import answers
+from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 SCALERS = (MinMaxScaler, StandardScaler, MaxAbsScaler, RobustScaler)
@@ -186,7 +186,9 @@ class LinearModel:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
-        return answers(self.decision_function(X), self.classes_, tie_is_positive=self._tie_is_positive)
+        activations = self.decision_function(X)
+        codes = predicted_codes(activations, len(self.classes_), tie_is_positive=self._tie_is_positive)
+        return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: Any) -> float:
         """Return the share of rows whose class is right."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,28 @@ from separatrix.geometry.ball import smallest_ball
 from separatrix.geometry.rows import Floats, Rows
 
 
-def encode_labels(y: Any, n: int | None = None) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the sorted distinct labels and each example's place among them.
+class Labels(NamedTuple):
+    """Labels as codes: the classes, sorted, and each example's place among them."""
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int32]
+
+
+def encode_labels(y: Any, n: int | None = None) -> Labels:
+    """Return the sorted distinct labels and each example's place among them; labels that are codes stay as they are.
 
     Examples
     --------
     >>> encode_labels(["spam", "ham", "spam"])
-    (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
+    Labels(classes=array(['ham', 'spam'], dtype='<U4'), codes=array([1, 0, 1], dtype=int32))
     """
-    labels = np.asarray(y)
+    labels = y.codes if isinstance(y, Labels) else np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must be one label for each row (1 dimension); found shape {labels.shape}")
     if n is not None and len(labels) != n:
         raise ValueError(f"X and y differ in length: X has {n} rows, y has {len(labels)} labels")
+    if isinstance(y, Labels):
+        return y
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers; use whole numbers or text")
     if labels.dtype.kind == "f":
@@ -47,7 +56,7 @@ def encode_labels(y: Any, n: int | None = None) -> tuple[NDArray[Any], NDArray[n
         for row, label in enumerate(labels):
             if label is None or _is_missing(label):
                 raise ValueError(f"y contains a missing label ({label!r}) in row {row}; every row needs a label")
-    return _two_labels(labels) or _many_labels(labels)
+    return Labels(*(_two_labels(labels) or _many_labels(labels)))
 
 
 def _is_missing(label: Any) -> bool:
@@ -126,15 +135,13 @@ class Problem:
     ----------
     X : array, sparse matrix or frame
         One row for each example.
-    y : sequence
+    y : sequence or Labels
         One label for each example, of any kind that can be sorted.
     sample_weight : sequence of float, optional
         How often each example counts; 0 leaves it out.
     bias : float, "ball" or None, default=1.0
         The constant K that stands as one more coordinate of every example; "ball" is the radius of the smallest ball
         that holds the examples, None or 0 a plane through the origin.
-    classes : array, optional
-        All labels there are, sorted, when y may not show them all.
     check_finite : bool, default=True
         Look at every value now. With False, whoever reads the rows must look.
 
@@ -154,15 +161,11 @@ class Problem:
         *,
         sample_weight: Any = None,
         bias: float | str | None = 1.0,
-        classes: NDArray[Any] | None = None,
         check_finite: bool = True,
     ) -> None:
         self.rows = X if isinstance(X, Rows) else Rows(X)
         self.n, self.d = self.rows.shape
         self.classes, self.codes = encode_labels(y, self.n)
-        if classes is not None:
-            self.codes = np.searchsorted(classes, self.classes).astype(np.int32)[self.codes]
-            self.classes = classes
         self.weights = check_weights(sample_weight, self.n)
         self.exact = False
         self.finite = check_finite or bias == "ball"
