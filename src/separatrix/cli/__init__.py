@@ -25,7 +25,7 @@ def main() -> None:
         print(f"separatrix: {_one_line(problem)}", file=sys.stderr)
         raise SystemExit(2) from None
     except MemoryError:
-        print("separatrix: there is not enough memory; --memory 200MB keeps rows on disk", file=sys.stderr)
+        print("separatrix: out of memory; --memory 200MB keeps rows on disk", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         print("separatrix: interrupted", file=sys.stderr)
@@ -44,14 +44,14 @@ def main() -> None:
         if os.environ.get("SEPARATRIX_DEBUG"):
             raise
         print(
-            f"separatrix: something unforeseen went wrong ({type(problem).__name__}: {_one_line(problem)}); with "
-            "SEPARATRIX_DEBUG=1 the same command tells where",
+            f"separatrix: unexpected error, please report it ({type(problem).__name__}: {_one_line(problem)}); run the "
+            "command again with SEPARATRIX_DEBUG=1 for the traceback",
             file=sys.stderr,
         )
         raise SystemExit(2) from None
     except OSError as problem:
         _give_up_output()
-        print(f"separatrix: the output cannot be written: {problem.strerror}", file=sys.stderr)
+        print(f"separatrix: cannot write the output: {problem.strerror}", file=sys.stderr)
         raise SystemExit(1) from None
 
 

@@ -12,6 +12,7 @@ from separatrix.cli.compare import compare
 from separatrix.cli.datasets import datasets
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
+from separatrix.cli.grouped_help import GroupedCommand, GroupedCommands
 from separatrix.cli.inspect import inspect
 from separatrix.cli.plot import plot
 from separatrix.cli.predict import predict
@@ -21,6 +22,7 @@ from separatrix.cli.update import update
 from separatrix.cli.writing import show_demo
 
 app = typer.Typer(
+    cls=GroupedCommands,
     name="separatrix",
     help="Linear classifiers, from the perceptron to the SVM, each fit with a proof you can check.",
     no_args_is_help=True,
@@ -39,25 +41,29 @@ def _version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Linear classifiers, from the perceptron to the SVM, each fit with a proof you can check.
 
-    Begin with: separatrix fit penguins --target species
+    Start with: separatrix fit penguins --target species
 
-    Exit status: 0 done; 1 a certificate does not hold, or the output cannot be written; 2 bad input, one sentence says
-    what; 130 interrupted.
+    Exit status: 0 success; 1 a certificate does not hold, or the output cannot be written; 2 invalid input (one
+    sentence says what); 130 interrupted.
     """
 
 
-for _command in (
-    fit, predict, update, inspect, report, compare, export, certify, verify, trace, plot, datasets,
-):  # fmt: skip
-    app.command()(_command)
-
-
-@app.command()
 def demo() -> None:
-    """Train on built-in separable data: the first and last steps, how it ended, and the mistake bound beside it."""
+    """Train a perceptron on built-in separable data and show its steps beside the mistake bound."""
     show_demo()
+
+
+COMMANDS = {
+    "Train and predict": (fit, predict, update),
+    "Look into a model": (inspect, report, plot, export),
+    "Choose a model": (compare,),
+    "Prove and teach": (certify, verify, trace, demo, datasets),
+}
+for _group, _commands in COMMANDS.items():
+    for _command in _commands:
+        app.command(cls=GroupedCommand, rich_help_panel=_group)(_command)

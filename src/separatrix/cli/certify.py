@@ -8,7 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import Db, Delimiter, Exclude, Features, Source, Sql, Target, open_named
+from separatrix.cli.options import (
+    DATA,
+    LIMITS,
+    MODEL,
+    OUTPUT,
+    Db,
+    Delimiter,
+    Exclude,
+    Features,
+    Source,
+    Sql,
+    Target,
+    open_named,
+)
 from separatrix.cli.writing import read_text, show_certificate, show_check, waiting
 from separatrix.files import write_text
 
@@ -25,27 +38,37 @@ def certify(
     data: Annotated[
         str | None,
         typer.Argument(
-            help="A source as for fit, or a model file (.sx), whose classes are then certified as it scales them."
+            help="A source as for fit, or a model file (.sx) whose rows are then certified as the model scales them."
         ),
     ] = None,
     source: Annotated[
-        str | None, typer.Argument(help="With a model file: the rows; without, the proof stored in the model is shown.")
+        str | None, typer.Argument(help="Rows for a model file; without them the certificate in it is shown.")
     ] = None,
     target: Target = None,
     model: Annotated[
         Model | None,
-        typer.Option(help="Fit this model with its defaults, and certify it on the data instead of the data alone."),
+        typer.Option(help="Fit this model with its defaults and certify it, not the data.", rich_help_panel=MODEL),
     ] = None,
-    intercept: Annotated[bool, typer.Option(help="Allow planes that miss the origin.")] = True,
+    intercept: Annotated[bool, typer.Option(help="Allow an intercept.", rich_help_panel=MODEL)] = True,
     tol: Annotated[
         float | None,
-        typer.Option(help="How narrow the bracket of the margin must be, as a part of it; 0.001 if not given."),
+        typer.Option(help="Relative width of the bracket of the margin. [default: 0.001]", rich_help_panel=LIMITS),
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds; what is not decided by then stays open.")] = None,
-    seed: Annotated[int, typer.Option(help="Where the search and the model draw their samples from.")] = 0,
-    explain: Annotated[bool, typer.Option("--explain", help="Print the proof in words instead of a table.")] = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds; what is not decided by then stays undecided.", rich_help_panel=LIMITS),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Random seed.", rich_help_panel=MODEL)] = 0,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the proof in words instead of a table.", rich_help_panel=OUTPUT)
+    ] = False,
     json: Annotated[
-        Path | None, typer.Option("--json", help="Write the certificate to this file ('-': print it, and only it).")
+        Path | None,
+        typer.Option(
+            "--json",
+            help="Write the certificate to this file ('-': print only the certificate).",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     features: Features = None,
     exclude: Exclude = None,
@@ -53,11 +76,13 @@ def certify(
     db: Db = None,
     delimiter: Delimiter = None,
 ) -> None:
-    """Say whether planes separate the classes, and by how much, with a proof that anyone can check.
+    """Decide whether the classes are linearly separable, by what margin, and prove it.
 
     The verdict is "strictly separable", "weakly separable" (every row on its side or on the plane), "not separable",
-    or "not decided". Rows are counted from 0, without the header and without rows that lack a value. Numbers in a file
-    are read as the nearest 64-bit floats, and the proof is about these; texts become one number for each value.
+    or "not decided". Rows are counted from 0, without the header and without rows with missing values. Numbers in a
+    file are read as the nearest 64-bit floats, and the proof is about these; categories are one-hot encoded.
+
+    Examples:
 
       separatrix certify xor
 
@@ -70,69 +95,74 @@ def certify(
     from separatrix.certificates.certifying import certify as run_certify
 
     if model is not None and (tol is not None or time_limit is not None):
-        raise ValueError("--tol and --time-limit are for certificates of data; they cannot be given with --model")
+        raise ValueError("--tol and --time-limit are for certificates of data; they cannot be combined with --model")
     if data is not None and data.lower().endswith(".sx"):
         if model is not None or target is not None:
-            raise ValueError("--model and --target are for data; a model file has its own")
-        found: Any = _of_model(Path(data), source, sql, db, delimiter, tol, time_limit, seed)
+            raise ValueError("--model and --target are for data; a model file has its own target")
+        certificate: Any = _of_model(Path(data), source, sql, db, delimiter, tol, time_limit, seed)
     else:
         if source is not None:
-            raise ValueError(f"{data} is no model file (.sx), so a second source cannot be given")
+            raise ValueError(f"{data} is not a model file (.sx); a second source is only for model files")
         X, y = _read(data, target, sql, db, delimiter, features, exclude)
-        with waiting("looking for a proof"):
+        with waiting("searching for a proof"):
             if model is None:
                 given: dict[str, Any] = {} if tol is None else {"tol": tol}
-                found = run_certify(X, y, time_limit=time_limit, fit_intercept=intercept, random_state=seed, **given)
+                certificate = run_certify(
+                    X, y, time_limit=time_limit, fit_intercept=intercept, random_state=seed, **given
+                )
             else:
-                found = _fitted(model, X, y, intercept, seed).certificate_
+                certificate = _fitted(model, X, y, intercept, seed).certificate_
     if json is not None:
         from separatrix.certificates.model import all_to_json
 
-        text = all_to_json(found) if isinstance(found, dict) else found.to_json()
+        text = all_to_json(certificate) if isinstance(certificate, dict) else certificate.to_json()
         if str(json) == "-":
             typer.echo(text)
             return
         write_text(json, text + "\n")
-    show_certificate(found, explain=explain)
+    show_certificate(certificate, explain=explain)
     if json is not None:
-        typer.echo(f"certificate written to {json}", err=True)
+        typer.echo(f"Certificate written to {json}.", err=True)
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="A certificate in JSON, as certify writes it.")],
+    certificate: Annotated[Path, typer.Argument(help="Certificate (JSON), as certify writes it.")],
     data: Source = None,
     target: Target = None,
     model: Annotated[
-        Path | None, typer.Option(help="A model file: check the rows as it scales them, as certify MODEL does.")
+        Path | None,
+        typer.Option(help="Model file: check the rows as it scales them, as certify MODEL does.", rich_help_panel=DATA),
     ] = None,
     features: Features = None,
     exclude: Exclude = None,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)] = False,
 ) -> None:
-    """Check every claim of a certificate against the data, trusting nothing but arithmetic.
+    """Check every claim of a certificate against the data, by arithmetic alone.
 
-    Exit status 0 if every claim holds, 1 if one does not.
+    Example:
 
       separatrix verify proof.json points.csv --target class
+
+    Exit status: 0 every claim holds; 1 a claim does not hold; 2 invalid input.
     """
     from separatrix.certificates.multiclass import from_json
 
-    found = from_json(read_text(certificate))
+    claims = from_json(read_text(certificate))
     if model is not None:
         X, y = _prepared(model, data, sql, db, delimiter)
     else:
         X, y = _read(data, target, sql, db, delimiter, features, exclude)
     with waiting("checking"):
-        check = found.verify(X, y)
+        check = claims.verify(X, y)
     if json:
         import json as to_text
 
         typer.echo(to_text.dumps({"verified": bool(check), "problems": list(check.problems)}))
     else:
-        show_check(found, check)
+        show_check(claims, check)
     raise typer.Exit(0 if check else 1)
 
 
@@ -142,16 +172,15 @@ def _of_model(
 ) -> Any:  # fmt: skip
     from separatrix.certificates.certifying import certify as run_certify
     from separatrix.cli.models import load_table_model
-    from separatrix.tables.model import stored_certificate
 
     if source is None and sql is None:
-        found = stored_certificate(load_table_model(path).facts)
-        if found is None:
-            raise ValueError(f"{path} holds no certificate; name its rows to have them certified anew")
-        return found
+        certificate = load_table_model(path).certificate
+        if certificate is None:
+            raise ValueError(f"{path} has no certificate; name its rows to certify them")
+        return certificate
     X, y = _prepared(path, source, sql, db, delimiter)
     given: dict[str, Any] = {} if tol is None else {"tol": tol}
-    with waiting("looking for a proof"):
+    with waiting("searching for a proof"):
         return run_certify(X, y, time_limit=time_limit, random_state=seed, **given)
 
 
@@ -194,10 +223,10 @@ def _read(
         from separatrix import datasets
 
         if target not in (None, "label"):
-            raise ValueError(f"{data} is a built-in example and has its own labels; --target is for files")
+            raise ValueError(f"{data} is a built-in data set with labels of its own; --target is for files")
         return datasets.load(str(data))
     with open_named(data, sql, db, delimiter) as opened:
-        found = read_whole(opened, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), exact=True)
-    if found.dropped:
-        typer.echo(f"{found.dropped:,} rows lack a value and were left out", err=True)
-    return found.X, found.y
+        whole = read_whole(opened, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), exact=True)
+    if whole.dropped:
+        typer.echo(f"{whole.dropped:,} rows dropped (missing values)", err=True)
+    return whole.X, whole.y

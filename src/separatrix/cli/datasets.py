@@ -13,17 +13,17 @@ from separatrix.files import write_text
 
 
 def datasets(
-    name: Annotated[
-        str | None, typer.Argument(help="One of them, to print or write; without it they are listed.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this CSV file.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Data set to print or write; without it all are listed.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file to write.")] = None,
     json: Json = False,
 ) -> None:
     """List the built-in data sets, or write one to a file.
 
-    separatrix datasets
+    Examples:
 
-    separatrix datasets penguins -o penguins.csv
+      separatrix datasets
+
+      separatrix datasets penguins -o penguins.csv
     """
     import json as to_text
 
@@ -34,7 +34,7 @@ def datasets(
         if json:
             typer.echo(to_text.dumps(every))
         else:
-            console().print(plain_table(["name", "what it is"], [[key, text] for key, text in every.items()]))
+            console().print(plain_table(["name", "description"], [[key, text] for key, text in every.items()]))
         return
     text = known.as_csv(name)
     if json:

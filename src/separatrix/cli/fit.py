@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from separatrix.cli.options import (
+    DATA,
+    LIMITS,
+    MODEL,
+    OUTPUT,
     Db,
     Delimiter,
     Exclude,
@@ -46,68 +51,81 @@ class Model(str, enum.Enum):
 def fit(
     source: Source = None,
     target: Target = None,
+    sql: Sql = None,
+    db: Db = None,
+    delimiter: Delimiter = None,
+    weight: Annotated[str | None, typer.Option(help="Column with the sample weights.", rich_help_panel=DATA)] = None,
+    test: Annotated[
+        float | None,
+        typer.Option(help="Fraction of rows in the test set; 0 for none. [default: 0.2]", rich_help_panel=DATA),
+    ] = None,
+    features: Features = None,
+    exclude: Exclude = None,
+    scale: ScaledBy = None,
+    missing: Lacking = None,
+    text: Text = None,
+    text_method: WordsBy = None,
+    max_levels: MaxLevels = None,
     model: Annotated[
         Model | None,
         typer.Option(
-            help="averaged, perceptron, voted and pocket are perceptrons; neuron is a sigmoid unit; svm has the "
-            "largest margin; kernel-svm and network are not linear. [default: averaged]"
+            help="Perceptrons: averaged, perceptron (last weights), voted, pocket. neuron: logistic unit by gradient "
+            "descent. svm: maximum margin. Not linear: kernel-svm, network. [default: averaged]",
+            rich_help_panel=MODEL,
         ),
     ] = None,
-    test: Annotated[
-        float | None, typer.Option(help="The share of rows to hold out and score on; 0 for none. [default: 0.2]")
-    ] = None,
-    scale: ScaledBy = None,
-    epochs: Annotated[
-        int | None, typer.Option(help="The most passes over the rows; each model has its own default.")
-    ] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Stop learning after this many seconds.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Where the split and the orders come from. [default: 0]")] = None,
-    features: Features = None,
-    exclude: Exclude = None,
-    weight: Annotated[str | None, typer.Option(help="The column that says how often a row counts.")] = None,
-    text: Text = None,
-    text_method: WordsBy = None,
-    missing: Lacking = None,
-    max_levels: MaxLevels = None,
     param: Annotated[
-        list[str] | None, typer.Option(help="A parameter of the model, as in C=10; again for each.")
+        list[str] | None,
+        typer.Option(help="Parameter of the estimator, such as C=10; may be repeated.", rich_help_panel=MODEL),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(help="Maximum number of epochs. [default: depends on the model]", rich_help_panel=MODEL),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed. [default: 0]", rich_help_panel=MODEL)] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Resume an interrupted model on the same rows.", rich_help_panel=MODEL)
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Stop training after this many seconds.", rich_help_panel=LIMITS)
     ] = None,
     certify: Annotated[
-        float | None, typer.Option(help="Seconds to look for a proof of (in)separability; 0 for none. [default: 5]")
+        float | None,
+        typer.Option(
+            help="Seconds for the certificate of linear separability; 0 for none. [default: 5]", rich_help_panel=LIMITS
+        ),
     ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
-            help="How much memory rows may take, as 500MB; beyond it they go to disk. By default most of what is free."
+            help="Memory for rows, such as 500MB; beyond it they are kept on disk. [default: most of what is free]",
+            rich_help_panel=LIMITS,
         ),
     ] = None,
     cache: Annotated[
         Path | None,
         typer.Option(
-            help="Learn from rows on disk (float32, no certificate) and keep them in this folder for the next run."
+            help="Train on rows on disk (no certificate) and keep them in this folder for the next run.",
+            rich_help_panel=LIMITS,
         ),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(help="Go on with a model that was cut short, on the same rows.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The model file; by default the source's name with .sx.")
-    ] = None,
-    report: Annotated[
         Path | None,
         typer.Option(
-            help="Also write a page about the model and these rows, as separatrix report does; ends in .html."
+            "--output", "-o", help="Model file. [default: the source's name with .sx]", rich_help_panel=OUTPUT
         ),
     ] = None,
-    sql: Sql = None,
-    db: Db = None,
-    delimiter: Delimiter = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write an HTML report (see separatrix report).", rich_help_panel=OUTPUT)
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Fit a model to a table, certify it, score it on held-out rows, and write it to a file.
+    """Fit a model to a table, score it on a test set, prove what can be proved, and write a model file.
 
-    Numbers are scaled, texts and flags become one number for each value, and all of it is kept in the model, so that
-    predict takes raw files. Ctrl-C keeps the model so far, and --resume goes on with it.
+    Numbers are scaled and categories one-hot encoded. The model file holds these steps, so predict reads raw files.
+    Ctrl-C keeps the model trained so far; --resume continues it.
+
+    Examples:
 
       separatrix fit penguins --target species --report penguins.html
 
@@ -115,22 +133,23 @@ def fit(
 
       separatrix fit --sql "select * from 'a.parquet' join 'b.csv' using (id)" --target label
 
-    Exit status: 0 done; 2 bad input, nothing written; 130 interrupted (with a model file if learning had begun).
+    Exit status: 0 success; 2 invalid input, nothing written; 130 interrupted (a model file is written if training had
+    begun).
     """
     from separatrix.cli.progress import Bar
     from separatrix.cli.report import check_page
-    from separatrix.cli.summary import fitted_as_dict, show_fitted
+    from separatrix.cli.summary import model_as_dict, show_fit
     from separatrix.models.model_file import save
-    from separatrix.tables.fit import MemoryBudget, Settings
     from separatrix.tables.fit import fit as run_fit
     from separatrix.tables.memory import parse_size
+    from separatrix.tables.settings import MemoryBudget, Settings
 
     before: Any = None
     if resume is not None:
         from separatrix.cli.models import load_table_model
 
         before = load_table_model(resume)
-        asked, settings = _as_before(before, resume, epochs, time_limit, certify)
+        options, settings = _as_before(before, epochs, time_limit, certify)
         refused = {
             "--model": model, "--target": target if target != before.target else None, "--test": test, "--seed": seed,
             "--scale": scale, "--features": features, "--exclude": exclude, "--text": text, "--param": param,
@@ -138,9 +157,9 @@ def fit(
         }  # fmt: skip
         for option, value in refused.items():
             if value is not None:
-                raise ValueError(f"{option} cannot be given with --resume: the model keeps the settings it began with")
+                raise ValueError(f"{option} cannot be combined with --resume: the model keeps its settings")
     else:
-        asked = asked_of(target, features, exclude, weight, text, text_method, missing, scale, max_levels)
+        options = asked_of(target, features, exclude, weight, text, text_method, missing, scale, max_levels)
         settings = Settings(
             "averaged" if model is None else model.value, 0.2 if test is None else test, epochs, time_limit, seed or 0,
             parameters(param or []), 5.0 if certify is None else certify,
@@ -150,76 +169,64 @@ def fit(
     refuse_same(path, source)
     page = None if report is None else check_page(report)
     refuse_same(page, source, path)
-    room = MemoryBudget(None if memory is None else parse_size(memory), cache)
-    with Bar() as bar, open_named(source, sql, db, delimiter, frugal=room.is_tight(source)) as opened:
+    budget = MemoryBudget(None if memory is None else parse_size(memory), cache)
+    with Bar() as bar, open_named(source, sql, db, delimiter, frugal=budget.is_tight(source)) as opened:
         verbose = 1 if bar.visible else 0
-        found = run_fit(opened, asked, settings, room, before=before, watch=bar, verbose=verbose)
-        save(found.model, path)
+        result = run_fit(opened, options, settings, budget, before=before, watch=bar, verbose=verbose)
+        save(result.model, path)
         problem = None
-        if page is not None and not found.interrupted:
-            problem = _write_report(found, opened, page, bar)
+        if page is not None and not result.interrupted:
+            problem = _write_report(result, opened, page, bar)
     if json:
         import json as to_text
 
-        written = {} if page is None else {"report": None if problem or found.interrupted else str(page)}
-        typer.echo(to_text.dumps({**fitted_as_dict(found, path), **written}))
+        written = {} if page is None else {"report": None if problem or result.interrupted else str(page)}
+        typer.echo(to_text.dumps({**model_as_dict(result.model, path), **written}))
     else:
-        show_fitted(found, path)
+        show_fit(result, path)
         if page is not None and problem is None:
-            typer.echo(f"Report written to {page}." if not found.interrupted else _later(path, source, page))
-    if found.interrupted:
+            typer.echo(f"Report written to {page}." if not result.interrupted else _later(path, source, page))
+    if result.interrupted:
         raise typer.Exit(130)
     if problem is not None:
         raise ValueError(f"the model is in {path}, but there is no report: {problem}")
 
 
 def _later(path: Path, source: str | None, page: Path) -> str:
-    """Return how to have the report of a model that was interrupted."""
+    """Return how to write the report of an interrupted model."""
     import shlex
 
     rows = "SOURCE" if source is None or source == "-" else shlex.quote(source)
     return (
-        "No report was written; this writes it for the model so far: "
+        "No report written; for the model so far: "
         f"separatrix report {shlex.quote(str(path))} {rows} -o {shlex.quote(str(page))}"
     )
 
 
-def _write_report(found: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:
+def _write_report(result: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:
     """Write the report of a model that is in its file already; return what went wrong."""
     from separatrix.tables.report.page import write_report
     from separatrix.tables.report.rows import look
 
     try:
-        seen = look(found.model, opened, trained_on=True, watch=lambda rows, part: bar("answer", rows=rows, part=part))
-        write_report(found.model, page, seen, found.certificate)
+        seen = look(
+            result.model, opened, trained_on=True, watch=lambda rows, part: bar("predict", rows=rows, part=part)
+        )
+        write_report(result.model, page, seen, result.certificate)
     except ValueError as problem:
         return problem
     return None
 
 
-def _as_before(
-    before: Any, path: Path, epochs: int | None, time_limit: float | None, certify: float | None
-) -> tuple[Any, Any]:
-    from separatrix.tables.columns import ColumnOptions
-    from separatrix.tables.fit import Settings
-
-    try:
-        kept: dict[str, Any] = before.facts["asked"]
-        changed: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in kept.items()}
-        asked = ColumnOptions(**changed)
-        settings = dict(before.facts["settings"])
-        settings["time_limit"] = time_limit
-        if epochs is not None:
-            settings["epochs"] = epochs
-        if certify is not None:
-            settings["certify"] = certify
-        return asked, Settings(**settings)
-    except (KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path} does not say how it was fitted, so it cannot be resumed") from None
+def _as_before(before: Any, epochs: int | None, time_limit: float | None, certify: float | None) -> tuple[Any, Any]:
+    """Return the options and settings of an interrupted model, with what may change."""
+    facts = before.facts
+    changed = {name: value for name, value in (("epochs", epochs), ("certify", certify)) if value is not None}
+    return facts.options, replace(facts.settings, time_limit=time_limit, **changed)
 
 
 def _default_path(source: str | None, sql: str | None) -> Path:
-    """Return the source's own name with .sx, in the folder where the command runs."""
+    """Return the source's name with .sx, in the current folder."""
     if source is None or source == "-" or sql is not None or any(sign in source for sign in "*?["):
         return Path("model.sx")
     stem = Path(source).name

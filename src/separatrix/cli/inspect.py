@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json as to_text
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import Json
+from separatrix.cli.options import OUTPUT, Json
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    top: Annotated[int, typer.Option(help="How many weights to show.")] = 20,
+    model: Annotated[Path, typer.Argument(help="Model file.")],
+    top: Annotated[int, typer.Option(help="Number of weights to show.", rich_help_panel=OUTPUT)] = 20,
     json: Json = False,
 ) -> None:
-    """Show a model: weights in the units of the table, what is done to each column, certificate, where it comes from.
+    """Show a model: rows and columns, preparation, certificate, test score, weights, settings.
 
-    separatrix inspect penguins.sx --top 5
+    Example:
+
+      separatrix inspect penguins.sx --top 5
     """
     from separatrix.cli import summary
     from separatrix.cli.writing import console as new_console
@@ -25,63 +28,45 @@ def inspect(
     from separatrix.tables.model import TableModel
 
     if top < 1:
-        raise ValueError(f"--top must be at least 1; found {top}")
-    found = load(model)
+        raise ValueError(f"--top must be at least 1; got {top}")
+    loaded = load(model)
     console = new_console()
-    if not isinstance(found, TableModel):
+    if not isinstance(loaded, TableModel):
         if json:
-            import json as to_text
-
-            typer.echo(to_text.dumps({"kind": type(found).__name__}))
+            typer.echo(to_text.dumps({"kind": type(loaded).__name__}))
             return
-        console.print(f"{model}: {found!r}, saved from Python.")
+        console.print(f"{model}: {loaded!r}, saved from Python.")
         return
     if json:
-        import json as to_text
-
-        facts = summary.fitted_as_dict(_Shown(found), model)
-        facts["weights"] = summary.weights_as_dict(found, top)
-        facts["preparation"] = _preparation(found.preparation)
+        facts = summary.model_as_dict(loaded, model)
+        facts["weights"] = summary.weights_as_dict(loaded, top)
+        facts["preparation"] = _preparation(loaded.preparation)
         typer.echo(to_text.dumps(facts))
         return
-    try:
-        _show(found, top, console)
-    except (AttributeError, LookupError, TypeError) as problem:
-        raise ValueError(f"{model} does not tell what fit writes about a model ({problem!r:.60})") from None
+    _show(loaded, top, console)
 
 
-def _show(found: Any, top: int, console: Any) -> None:
+def _show(model: Any, top: int, console: Any) -> None:
     from separatrix.cli import summary
-    from separatrix.tables.model import stored_certificate
 
-    facts = found.facts
+    facts = model.facts
     console.print(summary.model_line(facts))
     summary.show_rows(facts, console)
     console.print()
-    for line in _described(found.preparation):
+    for line in _described(model.preparation):
         console.print(line)
-    certificate = stored_certificate(facts)
-    if certificate is not None:
-        console.print()
-        summary.show_separability(certificate, console)
-    if "held_out" in facts:
-        console.print()
-        summary.show_scores(found, console)
-    summary.show_weights(found, console, top)
+    summary.show_separability(model.certificate, model.preparation, console)
+    summary.show_scores(model, console)
+    summary.show_weights(model, console, top)
     console.print()
-    for change in facts.get("updates", []):
-        console.print(f"Updated with {change['rows']:,} rows of {change['source']} ({change['mistakes']:,} mistakes).")
-    settings = ", ".join(f"{name}={value!r}" for name, value in facts["settings"].items() if value not in (None, {}))
+    for change in facts.updates:
+        console.print(f"Updated with {change.rows:,} rows of {change.source} ({change.mistakes:,} mistakes).")
+    settings = ", ".join(f"{k}={v!r}" for k, v in vars(facts.settings).items() if v not in (None, {}))
     console.print(f"Settings: {settings}.")
     console.print(
-        f"Written by separatrix {facts['separatrix']}; fingerprint of the source {str(facts.get('fingerprint'))[:16]}, "
-        f"of the rows {str(facts.get('data'))[:16]}.",
+        f"Written by separatrix {facts.separatrix}; fingerprint of the source {str(facts.fingerprint)[:16]}, "
+        f"of the rows {str(facts.data)[:16]}.",
     )
-
-
-class _Shown:
-    def __init__(self, model: Any) -> None:
-        self.model = model
 
 
 def _described(preparation: Any) -> list[str]:
@@ -91,16 +76,16 @@ def _described(preparation: Any) -> list[str]:
     lines = []
     scaling = SCALING[preparation.scale]
     if preparation.anonymous:
-        return [f"Numbers: {preparation.width:,} without names, {scaling}."]
+        return [f"{preparation.width:,} features without names, {scaling}."]
     numbers = [feature.name for feature in preparation.role("number")]
     if numbers:
         lines.append(f"Numbers, {scaling}: {', '.join(numbers[:20])}{' ...' if len(numbers) > 20 else ''}.")
     for feature in preparation.role("category"):
         levels = ", ".join(feature.levels[:12]) + (" ..." if len(feature.levels) > 12 else "")
-        lines.append(f"One number for each value of {feature.name}: {levels}.")
+        lines.append(f"One-hot encoded {feature.name}: {levels}.")
     for feature in preparation.role("text"):
-        how = "hashed" if feature.words is None else f"{len(feature.words):,} of them, weighed by rarity"
-        lines.append(f"Words and pairs of words of {feature.name}: {how}.")
+        how = "hashed" if feature.words is None else f"{len(feature.words):,} terms, tf-idf"
+        lines.append(f"Bag of words of {feature.name} (unigrams and bigrams): {how}.")
     lines.append(LACKING[preparation.missing])
     return lines
 

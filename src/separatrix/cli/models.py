@@ -14,7 +14,7 @@ def load_table_model(path: Path) -> Any:
     model = load(path)
     if not isinstance(model, TableModel):
         raise ValueError(
-            f"{path} holds a {type(model).__name__}, which knows nothing of tables: it was saved from Python; "
-            "separatrix fit writes models that this command takes"
+            f"{path} holds a {type(model).__name__} that was saved from Python, not a model of a table; use one that "
+            "separatrix fit wrote"
         )
     return model

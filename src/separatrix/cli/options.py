@@ -11,7 +11,7 @@ import typer
 
 
 class Scale(str, enum.Enum):
-    """How numbers are scaled."""
+    """How features are scaled."""
 
     standard = "standard"
     minmax = "minmax"
@@ -27,48 +27,81 @@ class Missing(str, enum.Enum):
 
 
 class TextMethod(str, enum.Enum):
-    """How words become numbers."""
+    """How words are weighted."""
 
     tfidf = "tfidf"
     hashed = "hashed"
 
 
+# The groups of options in the help of a command.
+DATA, FEATURES, MODEL, LIMITS, OUTPUT = "Data", "Features", "Model", "Limits", "Output"
+
 Source = Annotated[
     str | None,
     typer.Argument(
-        help="A file (CSV, TSV, Parquet, Arrow, Feather, JSON lines, libsvm, .npy, .npz, DuckDB, SQLite; gz and zst "
-        "too), a folder or pattern of Parquet files, '-' for standard input, or a built-in data set such as penguins.",
+        help="A file (CSV, TSV, Parquet, Arrow, Feather, JSON lines, libsvm, .npy, .npz, DuckDB, SQLite; also .gz and "
+        ".zst), a folder or pattern of Parquet files, '-' for standard input, or a built-in data set such as penguins.",
     ),
 ]
-Target = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
-Features = Annotated[list[str] | None, typer.Option(help="Learn from these columns only (again for each, or a,b).")]
-Exclude = Annotated[list[str] | None, typer.Option(help="Leave these columns out.")]
-ScaledBy = Annotated[
-    Scale | None, typer.Option(help="How numbers are scaled; by default standard, and none for sparse data.")
+Target = Annotated[str | None, typer.Option(help="Column with the labels.", rich_help_panel=DATA)]
+Features = Annotated[
+    list[str] | None,
+    typer.Option(help="Use only these columns (comma-separated; may be repeated).", rich_help_panel=FEATURES),
 ]
-Text = Annotated[list[str] | None, typer.Option(help="Read this column as words and pairs of words.")]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(help="Exclude these columns (comma-separated; may be repeated).", rich_help_panel=FEATURES),
+]
+ScaledBy = Annotated[
+    Scale | None,
+    typer.Option(
+        help="Feature scaling: zero mean and unit variance, to [0, 1], or none. [default: standard; none for sparse "
+        "data]",
+        rich_help_panel=FEATURES,
+    ),
+]
+Text = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Text column, as a bag of words (unigrams and bigrams); may be repeated.", rich_help_panel=FEATURES
+    ),
+]
 WordsBy = Annotated[
-    TextMethod | None, typer.Option(help="Words by name, or hashed into a fixed number of places. [default: tfidf]")
+    TextMethod | None,
+    typer.Option(help="Weight words by tf-idf, or hash them. [default: tfidf]", rich_help_panel=FEATURES),
 ]
 Lacking = Annotated[
     Missing | None,
     typer.Option(
-        help="Rows that lack a value: drop them, fill in the mean (a category becomes none), or fail. [default: drop]"
+        help="Rows with missing values: drop them, impute the mean (categories: all zeros), or fail. [default: drop]",
+        rich_help_panel=FEATURES,
     ),
 ]
 MaxLevels = Annotated[
-    int | None, typer.Option(help="The most different texts in a column that is not read as words. [default: 100]")
+    int | None,
+    typer.Option(help="Maximum number of categories in a column. [default: 100]", rich_help_panel=FEATURES),
 ]
 Sql = Annotated[
     str | None,
-    typer.Option(help="Read the result of this SELECT; the source is the table 'data' in it, files go by 'name.csv'."),
+    typer.Option(
+        help="Read the result of this SELECT statement; SOURCE is the table data in it, other files are 'name.csv'.",
+        rich_help_panel=DATA,
+    ),
 ]
-Db = Annotated[str | None, typer.Option(help="A database to send --sql to, as postgresql://user@host/name.")]
-Delimiter = Annotated[str | None, typer.Option(help="What parts the cells of a CSV file; found out by default.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, for machines.")]
+Db = Annotated[
+    str | None,
+    typer.Option(help="Database that runs --sql, such as postgresql://user@host/name.", rich_help_panel=DATA),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="Field delimiter of a CSV file (detected by default).", rich_help_panel=DATA)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
 Unknown = Annotated[
     str,
-    typer.Option(help="A category that the model was not trained on: fail, or zero (it is none of the known ones)."),
+    typer.Option(
+        help="Categories that the model was not trained on: fail, or zero (encode them as all zeros).",
+        rich_help_panel=DATA,
+    ),
 ]
 
 
@@ -80,11 +113,11 @@ def open_named(
     from separatrix.tables.sources.opening import open_source
 
     if where is None and sql is None:
-        raise ValueError("name a file, or give a query with --sql")
+        raise ValueError("no data: name a file, or give a query with --sql")
     if where is not None and db is None and where.lower() in datasets.files() and not Path(where).exists():
-        found = open_source(str(datasets.path(where)), sql=sql, **more)
-        found.name = where.lower()
-        return found
+        source = open_source(str(datasets.path(where)), sql=sql, **more)
+        source.name = where.lower()
+        return source
     if where is not None and db is None and sql is None and is_example(where):
         import io
 
@@ -94,7 +127,9 @@ def open_named(
 
         return TableInMemory(csv.read_csv(io.BytesIO(datasets.as_csv(where).encode())), where.lower())
     if where is not None and db is None and where.replace("-", "").isalnum() and not Path(where).exists():
-        raise ValueError(f"{where} is neither a file nor a built-in data set; those are {', '.join(datasets.about())}")
+        raise ValueError(
+            f"there is no file {where}, nor a built-in data set of that name; those are {', '.join(datasets.about())}"
+        )
     return open_source(where, sql=sql, db=db, delimiter=delimiter, **more)
 
 
@@ -103,7 +138,7 @@ def asked_of(
     text: list[str] | None, text_method: TextMethod | None, missing: Missing | None, scale: Scale | None,
     max_levels: int | None,
 ) -> Any:  # fmt: skip
-    """Return what the options ask of the columns."""
+    """Return the column options of a command."""
     from separatrix.tables.columns import ColumnOptions
 
     return ColumnOptions(
@@ -116,12 +151,12 @@ def asked_of(
 def check_writable(path: Path, option: str = "-o") -> None:
     """Refuse a path that cannot be written to before the work is done."""
     if path.is_dir():
-        raise ValueError(f"{path} is a folder; {option} needs the name of a file")
+        raise ValueError(f"{path} is a folder; {option} needs a file name")
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise ValueError(f"cannot write {path}: there is no folder {folder}")
+        raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
     if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"cannot write {path}: no permission")
+        raise ValueError(f"cannot write {path}: permission denied")
 
 
 def refuse_same(output: Path | None, *inputs: str | Path | None) -> None:
@@ -135,11 +170,11 @@ def refuse_same(output: Path | None, *inputs: str | Path | None) -> None:
             and path.exists()
             and output.samefile(path)
         ):
-            raise ValueError(f"-o {output} would write over {given}, which is read; name another file")
+            raise ValueError(f"-o {output} would overwrite the input {given}; choose another file")
 
 
 def is_example(where: str | None) -> bool:
-    """Return whether this names one of the lectures' examples, and no file."""
+    """Return whether this is the name of a lecture's example and not of a file."""
     from separatrix import datasets
 
     return where is not None and where.lower() in datasets.names() and not Path(where).exists()
@@ -159,7 +194,7 @@ def parameters(given: list[str]) -> dict[str, Any]:
     for each in given:
         name, sign, text = each.partition("=")
         if not sign or not name.isidentifier():
-            raise ValueError(f"--param must be NAME=VALUE, as in C=10; found {each!r}")
+            raise ValueError(f"--param must be NAME=VALUE, as in C=10; got {each!r}")
         words: dict[str, Any] = {"true": True, "false": False, "none": None, "inf": float("inf")}
         if text.lower() in words:
             value: Any = words[text.lower()]

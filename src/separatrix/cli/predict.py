@@ -1,4 +1,4 @@
-"""``separatrix predict``: a model's answers for every row of a source."""
+"""``separatrix predict``: a model's predictions for every row of a source."""
 
 from __future__ import annotations
 
@@ -7,51 +7,67 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import Db, Delimiter, Source, Sql, Unknown, open_named, refuse_same
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, open_named, refuse_same
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file, as fit writes it.")],
+    model: Annotated[Path, typer.Argument(help="Model file, as fit writes it.")],
     source: Source = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file, .csv, .parquet or .jsonl; by default CSV is printed."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output file: .csv, .parquet or .jsonl. [default: CSV to standard output]",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="Add the activations.")] = False,
-    proba: Annotated[bool, typer.Option("--proba", help="Add the probabilities (neuron, network).")] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Add the activations.", rich_help_panel=OUTPUT)] = False,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the class probabilities (neuron, network).", rich_help_panel=OUTPUT)
+    ] = False,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Pass this column through (again for each, or a,b; all for all).")
+        list[str] | None,
+        typer.Option(
+            help="Columns to pass through (comma-separated; may be repeated; all for all).", rich_help_panel=OUTPUT
+        ),
     ] = None,
     unknown: Unknown = "fail",
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON lines instead of CSV.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON lines instead of CSV.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
-    """Answer every row of a raw file, in its order, without holding it in memory.
+    """Predict the class of every row of a raw file, in order, without holding the file in memory.
 
-    A row that lacks a value which the model needs gets an empty answer; they are counted at the end.
+    Rows with missing values have an empty prediction; they are counted at the end.
+
+    Examples:
 
       separatrix predict penguins.sx penguins --keep island
 
-      separatrix predict mails.sx new.parquet --scores -o answers.parquet
+      separatrix predict mails.sx new.parquet --scores -o predictions.parquet
 
-    Exit status: 0 done; 2 bad input, nothing written.
+    Exit status: 0 success; 2 invalid input, nothing written.
     """
-    from separatrix.cli.answers import write_answers
     from separatrix.cli.models import load_table_model
+    from separatrix.cli.prediction_files import write_predictions
     from separatrix.cli.progress import Bar
-    from separatrix.tables.predict import Answers, Tally
+    from separatrix.tables.predict import PredictionCounts, PredictOptions
     from separatrix.tables.predict import predict as run_predict
 
     refuse_same(output, source, model)
-    asked = Answers(scores, proba, tuple(keep or ()), unknown)
+    options = PredictOptions(scores, proba, tuple(keep or ()), unknown)
     loaded = load_table_model(model)
-    tally = Tally()
+    counts = PredictionCounts()
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
-        tables = run_predict(loaded, opened, asked, tally, watch=lambda rows, part: bar("answer", rows=rows, part=part))
-        write_answers(output, tables, as_json=json)
-    if tally.unanswered:
-        typer.echo(f"{tally.unanswered:,} of {tally.rows:,} rows lack a value and have no answer", err=True)
+        tables = run_predict(
+            loaded, opened, options, counts, watch=lambda rows, part: bar("predict", rows=rows, part=part)
+        )
+        write_predictions(output, tables, as_json=json)
+    if counts.incomplete:
+        typer.echo(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values and no prediction", err=True)
     if output is not None:
-        typer.echo(f"{tally.rows - tally.unanswered:,} answers written to {output}", err=True)
+        typer.echo(f"{counts.rows - counts.incomplete:,} predictions written to {output}", err=True)

@@ -1,4 +1,4 @@
-"""A bar on standard error for long work, where someone can see it move."""
+"""A progress bar on standard error, where it is a terminal."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _DELAY = 0.5  # seconds; shorter work needs no bar
 
 
 _TITLES = {
-    "read": "reading", "scale": "measuring", "write": "writing rows", "epoch": "learning", "answer": "answering",
+    "read": "reading", "scale": "scaling", "write": "writing rows", "epoch": "training", "predict": "predicting",
     "contender": "comparing", "growth": "measuring growth",
 }  # fmt: skip
 
 
 class Bar:
-    """Shows what is going on: rows read with their speed and the time left, or epochs.
+    """Shows progress: rows read with their speed and the time left, or epochs.
 
-    It is told with ``bar(stage, **numbers)`` and used as a context.
+    It is called as ``bar(stage, **numbers)`` and used as a context manager.
     """
 
     def __init__(self) -> None:

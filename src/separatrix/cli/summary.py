@@ -1,9 +1,9 @@
-"""What a fit came to, for a person and for a machine."""
+"""The summary of a model, as text and as JSON."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,28 +11,30 @@ from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
 from separatrix.text import times
 
+if TYPE_CHECKING:
+    from separatrix.tables.facts import Facts
+
 _SHOWN = 10  # weights
 _MOST_CLASSES = 12  # in a table
 
 
-def fitted_as_dict(found: Any, path: Path) -> dict[str, Any]:
-    """Return all that a fit came to as plain values."""
-    model = found.model
-    return {**_plain(model.facts), "model_file": str(path), "weights": weights_as_dict(model)}
+def model_as_dict(model: Any, path: Path) -> dict[str, Any]:
+    """Return all that is known about a model as plain values."""
+    return {**_plain(model.facts.to_dict()), "model_file": str(path), "weights": weights_as_dict(model)}
 
 
 def weights_as_dict(model: Any, most: int = 1000) -> Any:
-    """Return the strongest weights in the units of the table, None for a model without."""
+    """Return the largest weights in the units of the table, None for a model without."""
     from separatrix.tables.weights import weights_of
 
-    found = weights_of(model)
-    if found is None:
+    weights = weights_of(model)
+    if weights is None:
         return None
     features = [
-        {"feature": found.names[k], "weights": found.own[:, k].tolist(), "scaled": found.scaled[:, k].tolist()}
-        for k in found.strongest(most)
+        {"feature": weights.names[k], "weights": weights.own[:, k].tolist(), "scaled": weights.scaled[:, k].tolist()}
+        for k in weights.strongest(most)
     ]
-    return {"classes": found.titles, "bias": found.bias.tolist(), "features": features}
+    return {"classes": weights.titles, "bias": weights.bias.tolist(), "features": features}
 
 
 def _plain(value: Any) -> Any:
@@ -48,70 +50,60 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def show_fitted(found: Any, path: Path) -> None:
+def show_fit(result: Any, path: Path) -> None:
     """Print the summary of a fit."""
-    model, console = found.model, new_console()
+    model, console = result.model, new_console()
     facts = model.facts
     show_rows(facts, console)
     console.print()
     console.print(model_line(facts))
-    if facts.get("certificate") is not None or found.certificate is not None:
-        console.print()
-        show_separability(found.certificate, console)
-    if "held_out" in facts:
-        console.print()
-        show_scores(model, console)
+    show_separability(result.certificate, model.preparation, console)
+    show_scores(model, console)
     show_weights(model, console)
     console.print()
-    state = "Interrupted; the model so far is in" if found.interrupted else "Model written to"
-    console.print(f"{state} {path} after {facts['seconds']:.2g} s.")
-    if found.interrupted:
-        named = facts["source"] not in ("the query", "standard input")
-        source = facts["source"] if named else "(the same source)"
-        console.print(f"Go on with: separatrix fit {source} --resume {path}")
+    state = "Interrupted; model so far written to" if result.interrupted else "Model written to"
+    console.print(f"{state} {path} ({facts.seconds:.2g} s).")
+    if result.interrupted:
+        named = facts.source not in ("the query", "standard input")
+        console.print(f"Resume: separatrix fit {facts.source if named else '(the same source)'} --resume {path}")
     else:
         console.print(f"Next: separatrix predict {path} FILE, or separatrix inspect {path}")
 
 
-def show_rows(facts: dict[str, Any], console: Any) -> None:
+def show_rows(facts: Facts, console: Any) -> None:
     """Print what was read and what of it is used."""
-    rows, columns = facts["rows"], facts["columns"]
-    source = facts["source"]
-    line = f"{source}: {times_of(rows['read'], 'row')}"
-    if rows["dropped"]:
-        lacking = ", ".join(
-            f"{name} {count:,}" for name, count in sorted(facts["missing"].items(), key=lambda p: -p[1])
-        )
-        line += f", {rows['dropped']:,} of them dropped because a value is missing ({lacking})"
-    elif facts["missing"]:
-        lacking = ", ".join(f"{name} {count:,}" for name, count in facts["missing"].items())
-        line += f"; missing values were filled in ({lacking})"
+    rows, columns = facts.rows, facts.columns
+    line = f"{facts.source}: {times_of(rows.read, 'row')}"
+    missing = ", ".join(f"{name} {count:,}" for name, count in sorted(facts.missing.items(), key=lambda p: -p[1]))
+    if rows.dropped:
+        line += f", {rows.dropped:,} dropped (missing values: {missing})"
+    elif missing:
+        line += f"; missing values imputed: {missing}"
     console.print(line + ".")
-    held = f", {rows['test']:,} held out" if rows["test"] else ""
-    used = columns["used"]
+    test = f", test set {rows.test:,}" if rows.test else ""
+    used = columns.used
     shown = ", ".join(used[:12]) + (f" and {len(used) - 12} more" if len(used) > 12 else "")
-    numbers = f" as {columns['numbers']:,} numbers" if columns["numbers"] != len(used) else ""
-    what = f"{times_of(len(used), 'column')}{numbers}: {shown}" if used else f"{columns['numbers']:,} numbers each"
-    console.print(f"Learned from {times_of(rows['train'], 'row')}{held}; {what}.")
-    if facts.get("constant"):
-        console.print(f"Constant, so they teach nothing: {', '.join(facts['constant'])}.")
-    if columns["unused"]:
-        console.print(f"Not used: {', '.join(columns['unused'][:12])}.")
-    if facts.get("on_disk"):
-        console.print("The rows were learned from disk.")
-    classes = facts["classes"]
-    every = ", ".join(f"{each['label']} {each['rows']:,}" for each in classes[:_MOST_CLASSES])
+    width = f" as {times_of(columns.numbers, 'feature')}"
+    what = f"{times_of(len(used), 'column')}{width}: {shown}" if used else times_of(columns.numbers, "feature")
+    console.print(f"Training set {times_of(rows.train, 'row')}{test}; {what}.")
+    if facts.constant:
+        console.print(f"Constant columns, no effect: {', '.join(facts.constant)}.")
+    if columns.unused:
+        console.print(f"Unused columns: {', '.join(columns.unused[:12])}.")
+    if facts.on_disk:
+        console.print("Trained on rows on disk.")
+    classes = facts.classes
+    every = ", ".join(f"{each.label} {each.rows:,}" for each in classes[:_MOST_CLASSES])
     more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
     console.print(f"Classes: {every}{more}.")
 
 
-def model_line(facts: dict[str, Any]) -> str:
-    """Return what was fitted and how the run ended."""
+def model_line(facts: Facts) -> str:
+    """Return what was fitted and how training ended."""
     from separatrix.tables.kinds import TITLES
 
-    status = facts["status"]
-    name = TITLES.get(facts["settings"]["model"], facts["settings"]["model"])
-    return f"{name[0].upper()}{name[1:]}: {status}."
+    name = TITLES.get(facts.settings.model, facts.settings.model)
+    return f"{name[0].upper()}{name[1:]}: {facts.status}."
 
 
 def times_of(count: int, noun: str) -> str:
@@ -119,55 +111,60 @@ def times_of(count: int, noun: str) -> str:
     return times(count, noun) if count < 1000 else f"{count:,} {noun}s"
 
 
-def show_separability(certificate: Any, console: Any) -> None:
-    """Print whether planes separate the classes."""
+def show_separability(certificate: Any, preparation: Any, console: Any) -> None:
+    """Print whether the classes are linearly separable, where there is a certificate."""
     from separatrix.certificates.multiclass import HEAD, Certificates
 
     if certificate is None:
         return
+    features = "features as they are" if preparation.scale == "none" else "scaled features"
+    console.print()
     if isinstance(certificate, Certificates):
-        console.print("Can planes separate the classes? (numbers as scaled; each verdict is proved)")
+        console.print(f"Linear separability ({features}; proved):")
         console.print(plain_table(HEAD, certificate.facts()))
         return
-    console.print(f"{certificate} (numbers as scaled).")
+    console.print(f"Linear separability ({features}; proved): {certificate}.")
 
 
 def show_scores(model: Any, console: Any) -> None:
-    """Print the held-out accuracy and where the model errs."""
-    held = model.facts["held_out"]
-    low, high = held["interval"]
+    """Print the accuracy on the test set and the confusion matrix, where there is a test set."""
+    scores = model.facts.test
+    if scores is None:
+        return
+    low, high = scores.interval()
+    console.print()
     console.print(
-        f"Held-out rows: {held['accuracy']:.1%} right ({held['right']:,} of {held['rows']:,}), with 95% confidence "
-        f"between {low:.1%} and {high:.1%}; always naming the commonest class: {held['baseline']:.1%}.",
+        f"Test accuracy {scores.accuracy:.1%} ({scores.correct:,} of {scores.n:,}; 95% CI {100 * low:.1f}-{high:.1%}); "
+        f"majority class {scores.baseline:.1%}."
     )
     labels = [str(label) for label in model.classes_.tolist()]
     if len(labels) <= _MOST_CLASSES:
         rows = [
             [label, *(f"{count:,}" for count in counts)]
-            for label, counts in zip(labels, held["confusion"], strict=True)
+            for label, counts in zip(labels, scores.confusion.tolist(), strict=True)
         ]
-        console.print(plain_table(["true class \\ answer", *labels], rows, right=True))
+        console.print(plain_table(["actual \\ predicted", *labels], rows, right=True))
 
 
 def show_weights(model: Any, console: Any, most: int = _SHOWN) -> None:
-    """Print the strongest weights."""
+    """Print the largest weights."""
     from separatrix.tables.weights import weights_of
 
-    found = weights_of(model)
-    if found is None or len(found.titles) > _MOST_CLASSES:
+    weights = weights_of(model)
+    if weights is None or len(weights.titles) > _MOST_CLASSES:
         return
     console.print()
-    one = len(found.titles) == 1
-    toward = f" (positive: toward {found.titles[0]})" if one else ""
-    console.print(f"Strongest weights, in the units of the table{toward}:")
-    head = ["feature", *(["weight", "over one spread"] if one else found.titles)]
+    one = len(weights.titles) == 1
+    toward = f" (positive: {weights.titles[0]})" if one else ""
+    console.print(f"Largest weights, in the units of the table{toward}:")
+    head = ["feature", *(["weight", "per standard deviation"] if one else weights.titles)]
     rows = []
-    for place in found.strongest(most):
-        values = [found.own[0, place], found.scaled[0, place]] if one else found.own[:, place]
-        rows.append([found.names[place], *(f"{value:.4g}" for value in values)])
-    bias = [f"{found.bias[0]:.4g}", ""] if one else [f"{value:.4g}" for value in found.bias]
-    rows.append(["(bias)", *bias])
+    for place in weights.strongest(most):
+        values = [weights.own[0, place], weights.scaled[0, place]] if one else weights.own[:, place]
+        rows.append([weights.names[place], *(f"{value:.4g}" for value in values)])
+    bias = [f"{weights.bias[0]:.4g}", ""] if one else [f"{value:.4g}" for value in weights.bias]
+    rows.append(["(intercept)", *bias])
     console.print(plain_table(head, rows, right=True))
-    left = len(found.names) - most
+    left = len(weights.names) - most
     if left > 0:
-        console.print(f"{left:,} more: separatrix inspect MODEL --top {len(found.names)}")
+        console.print(f"{left:,} more: separatrix inspect MODEL --top {len(weights.names)}")

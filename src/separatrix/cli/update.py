@@ -1,4 +1,4 @@
-"""``separatrix update``: teach a model new rows."""
+"""``separatrix update``: train a model on new rows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import Db, Delimiter, Json, Source, Sql, Unknown, open_named, refuse_same
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, open_named, refuse_same
 
 
 def update(
-    model: Annotated[Path, typer.Argument(help="A model file, as fit writes it.")],
+    model: Annotated[Path, typer.Argument(help="Model file, as fit writes it.")],
     source: Source = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the model here instead of over the old one.")
+        Path | None,
+        typer.Option("--output", "-o", help="Model file to write. [default: MODEL]", rich_help_panel=OUTPUT),
     ] = None,
     unknown: Unknown = "fail",
     sql: Sql = None,
@@ -22,13 +23,15 @@ def update(
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
-    """Teach a model new rows online, each of them once; classes that it has not met before are added.
+    """Train a model online on new rows, one pass; new classes are added.
 
-    Scaling and categories stay as they were. The certificate and the scores of the old rows are dropped.
+    Scaling and categories stay as they are. The certificate and the scores of the old rows are dropped.
+
+    Example:
 
       separatrix update penguins.sx new-penguins.csv
 
-    Exit status: 0 done; 2 bad input, the model file is as it was.
+    Exit status: 0 success; 2 invalid input, the model file is unchanged.
     """
     from separatrix.cli.models import load_table_model
     from separatrix.cli.progress import Bar
@@ -38,19 +41,18 @@ def update(
     refuse_same(output, source)
     loaded = load_table_model(model)
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
-        told = run_update(loaded, opened, unknown=unknown, watch=lambda rows, part: bar("read", rows=rows, part=part))
+        result = run_update(loaded, opened, unknown=unknown, watch=lambda rows, part: bar("read", rows=rows, part=part))
     path = output or model
     save(loaded, path)
     if json:
         import json as to_text
 
-        typer.echo(to_text.dumps({**vars(told), "model_file": str(path)}))
+        typer.echo(to_text.dumps({**vars(result), "model_file": str(path)}))
         return
-    new = f" New classes: {', '.join(str(label) for label in told.new_classes)}." if told.new_classes else ""
-    dropped = f", {told.dropped:,} dropped because a value is missing" if told.dropped else ""
-    share = told.mistakes / told.rows
+    new = f" New classes: {', '.join(str(label) for label in result.new_classes)}." if result.new_classes else ""
+    dropped = f", {result.dropped:,} dropped (missing values)" if result.dropped else ""
+    share = result.mistakes / result.rows
     typer.echo(
-        f"Learned from {told.rows:,} rows{dropped}; before each was learned, {told.mistakes:,} answers were wrong "
-        f"({share:.1%}).{new}"
+        f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,} ({share:.1%}).{new}"
     )
     typer.echo(f"Model written to {path}.")

@@ -1,4 +1,4 @@
-"""What the commands put on the screen and into files."""
+"""What the commands print."""
 
 from __future__ import annotations
 
@@ -61,31 +61,31 @@ def show_demo() -> None:
     )
 
 
-def show_certificate(found: Any, *, explain: bool) -> None:
+def show_certificate(certificate: Any, *, explain: bool) -> None:
     """Print a certificate of data or of a model: verdict and numbers in a table, on request the proof in words."""
     from separatrix.certificates.multiclass import HEAD, Certificates
 
     screen = console()
-    parts = list(found.values()) if isinstance(found, dict) else [found]
-    parts = list(found.all) if isinstance(found, Certificates) else parts
+    parts = list(certificate.values()) if isinstance(certificate, dict) else [certificate]
+    parts = list(certificate.all) if isinstance(certificate, Certificates) else parts
     if explain:
         for place, part in enumerate(parts):
             screen.print(("\n" if place else "") + part.explain())
-    elif isinstance(found, Certificates):  # one line each
-        screen.print(plain_table(HEAD, found.facts()))
+    elif isinstance(certificate, Certificates):  # one line each
+        screen.print(plain_table(HEAD, certificate.facts()))
     else:
         for place, part in enumerate(parts):
             screen.print(("\n" if place else "") + part.headline())
             screen.print(plain_table(["claim", "proved"], part.details()))
 
 
-def show_check(found: Any, check: Any) -> None:
+def show_check(certificate: Any, check: Any) -> None:
     """Print whether a certificate holds, and of what."""
     from separatrix.certificates.multiclass import Certificates
 
     screen = console()
     if check:
-        for part in found.all if isinstance(found, Certificates) else [found]:
+        for part in certificate.all if isinstance(certificate, Certificates) else [certificate]:
             screen.print(f"verified: {part}", soft_wrap=True)
     for problem in check.problems:
         screen.print(f"rejected: {problem}", soft_wrap=True)
@@ -103,7 +103,7 @@ def plain_table(head: list[str], rows: list[list[str]], *, right: bool = False) 
 
 @contextlib.contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show that something is going on, where a person is looking."""
+    """Show a spinner where standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -118,7 +118,7 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         raise ValueError(f"there is no file {path}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not text in UTF-8") from None
+        raise ValueError(f"{path} is not UTF-8 text") from None
     except OSError as problem:
         raise ValueError(f"{path} cannot be read: {problem.strerror}") from None
 

@@ -63,7 +63,7 @@ class ColumnOptions:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenColumns:
     """The columns that are read: those to learn from in the table's order, the target, the weight."""
 
     numbers: tuple[Column, ...]
@@ -81,45 +81,45 @@ class Chosen:
         return [*(column.name for column in (*self.numbers, *self.categories, *self.texts)), *more]
 
 
-def choose(where: str, columns: Sequence[Column], asked: ColumnOptions) -> Chosen:
-    """Return the columns to read of a table called ``where``, or say what is wrong with what was asked."""
+def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> ChosenColumns:
+    """Return the columns to read of a table called ``where``, or say what is wrong with what was options."""
     by_name = {column.name: column for column in columns}
-    asked = replace(
-        asked, features=parted(asked.features, by_name), exclude=parted(asked.exclude, by_name),
-        text=parted(asked.text, by_name),
+    options = replace(
+        options, features=separated(options.features, by_name), exclude=separated(options.exclude, by_name),
+        text=separated(options.text, by_name),
     )  # fmt: skip
-    target = _target(where, columns, by_name, asked.target)
+    target = _target(where, columns, by_name, options.target)
     weight = None
-    if asked.weight is not None:
-        weight = found(where, by_name, asked.weight, "--weight")
+    if options.weight is not None:
+        weight = column_called(where, by_name, options.weight, "--weight")
         if weight.kind != "number":
             raise ValueError(f"{where}, column {weight.name!r} holds {weight.type}; weights must be numbers")
         if weight is target:
             raise ValueError(f"--target and --weight are both {weight.name!r}: a column can be one of them")
-    for option, names in (("--features", asked.features), ("--exclude", asked.exclude), ("--text", asked.text)):
+    for option, names in (("--features", options.features), ("--exclude", options.exclude), ("--text", options.text)):
         for name in names:
-            if found(where, by_name, name, option) in (target, weight):
+            if column_called(where, by_name, name, option) in (target, weight):
                 role = "target" if name == target.name else "weight"
                 raise ValueError(f"{option} names {name!r}, which is the {role}")
     taken = {column.name for column in (target, weight) if column is not None}
-    wanted = set(asked.features) | set(asked.text) if asked.features else set(by_name)
-    twice = sorted(set(asked.features) & set(asked.exclude))
+    wanted = set(options.features) | set(options.text) if options.features else set(by_name)
+    twice = sorted(set(options.features) & set(options.exclude))
     if twice:
         raise ValueError(f"{twice[0]!r} is both in --features and in --exclude")
-    used = [c for c in columns if c.name in wanted and c.name not in taken and c.name not in asked.exclude]
+    used = [c for c in columns if c.name in wanted and c.name not in taken and c.name not in options.exclude]
     if not used:
         raise ValueError(f"{where}: no column is left to learn from; its columns are {listed(by_name)}")
     for column in used:
-        _check_kind(where, column, asked)
-    texts = tuple(c for c in used if c.name in asked.text)
-    numbers = tuple(c for c in used if c.kind == "number" and c.name not in asked.text)
-    categories = tuple(c for c in used if c.kind in ("text", "flag") and c.name not in asked.text)
+        _check_kind(where, column, options)
+    texts = tuple(c for c in used if c.name in options.text)
+    numbers = tuple(c for c in used if c.kind == "number" and c.name not in options.text)
+    categories = tuple(c for c in used if c.kind in ("text", "flag") and c.name not in options.text)
     kept = {c.name for c in used} | taken
     unused = tuple(c.name for c in columns if c.name not in kept)
-    return Chosen(numbers, categories, texts, tuple(c.name for c in used), target, weight, unused)
+    return ChosenColumns(numbers, categories, texts, tuple(c.name for c in used), target, weight, unused)
 
 
-def parted(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:
+def separated(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:
     """Return names that were given one by one or with commas between them; a column's own name may hold commas."""
     out: list[str] = []
     for name in names:
@@ -127,9 +127,9 @@ def parted(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(out))
 
 
-def _check_kind(where: str, column: Column, asked: ColumnOptions) -> None:
+def _check_kind(where: str, column: Column, options: ColumnOptions) -> None:
     name = column.name
-    if name in asked.text:
+    if name in options.text:
         if column.kind != "text":
             raise ValueError(f"{where}, column {name!r} holds {column.type}; --text is for columns of text")
     elif column.kind == "date":
@@ -156,7 +156,7 @@ def _target(where: str, columns: Sequence[Column], by_name: dict[str, Column], n
         raise ValueError(
             f"which column of {where} holds the labels? Name it with --target: its columns are {listed(by_name)}{hint}"
         )
-    column = found(where, by_name, name, "--target")
+    column = column_called(where, by_name, name, "--target")
     if column.kind in ("date", "other"):
         raise ValueError(f"{where}, column {name!r} holds {column.type}; labels must be text, whole numbers or flags")
     return column
@@ -174,7 +174,7 @@ def suggestion(columns: Sequence[Column]) -> str | None:
     return next((c.name for c in reversed(columns) if c.kind == "number" and c.whole), None)
 
 
-def found(where: str, by_name: dict[str, Column], name: str, option: str) -> Column:
+def column_called(where: str, by_name: dict[str, Column], name: str, option: str) -> Column:
     """Return the column of this name, or say that there is none and which there are."""
     if name in by_name:
         return by_name[name]

@@ -37,7 +37,7 @@ TITLES = {
     "kernel-svm": "support vector machine with a kernel",
     "network": "network of sigmoid neurons",
 }
-STREAMED = ("averaged", "perceptron", "neuron", "svm")  # these learn from rows on disk
+ON_DISK = ("averaged", "perceptron", "neuron", "svm")  # these can be trained on rows on disk
 
 
 def make(
@@ -47,7 +47,7 @@ def make(
     time_limit: float | None,
     seed: int,
     parameters: dict[str, Any],
-    streamed: bool = False,
+    on_disk: bool = False,
     verbose: int = 0,
 ) -> Any:
     """Return the estimator of this name, ready to be fitted."""
@@ -55,7 +55,7 @@ def make(
 
     kind, own, usual = MODELS[model]
     given = {**own, **parameters, "verbose": verbose}
-    if streamed and model == "svm":
+    if on_disk and model == "svm":
         given["solver"] = "online"
     if epochs is not None or usual is not None:
         given["max_iter"] = epochs if epochs is not None else usual
@@ -71,7 +71,7 @@ def make(
     if "warm_start" in known:
         given["warm_start"] = True  # so that a run that was cut short can go on
     estimator.set_params(**given)
-    if streamed:
+    if on_disk:
         return estimator
     stops: list[Stop | None] = [None if time_limit is None else TimeLimit(time_limit)]
     if "stop" not in known:

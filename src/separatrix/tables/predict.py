@@ -1,4 +1,4 @@
-"""Answers for every row of a source, in its order, some rows at a time."""
+"""Predictions for every row of a source, in its order, some rows at a time."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.tables.columns import found, parted
-from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
-from separatrix.tables.raw_rows import RawRows
-from separatrix.tables.reading import ROWS, table_rows
+from separatrix.tables.columns import column_called, separated
+from separatrix.tables.model import TableModel
+from separatrix.tables.rows import Block, ModelRows, check_unknown
 from separatrix.tables.sources.base import MatrixSource, TableSource
 
 PREDICTION = "prediction"
-_FEW = 16  # classes
 
 
-@dataclass
-class Answers:
-    """What is asked for each row.
+@dataclass(frozen=True)
+class PredictOptions:
+    """What to write for each row.
 
     Parameters
     ----------
     scores, proba : bool
-        The activations, the probabilities.
+        Add the activations, the probabilities.
     keep : tuple of str
-        Columns of the source to pass through; ``("all",)`` for all of them.
+        Columns of the source to pass through; ``("all",)`` for all.
     unknown : {"fail", "zero"}
         What to do about a category that the model was not trained on.
     """
@@ -38,111 +36,77 @@ class Answers:
     unknown: str = "fail"
 
     def __post_init__(self) -> None:
-        if self.unknown not in ("fail", "zero"):
-            raise ValueError(f"--unknown must be fail or zero; found {self.unknown!r}")
+        check_unknown(self.unknown)
 
 
 @dataclass
-class Tally:
-    """How many rows were answered, and how many could not be because something is missing."""
+class PredictionCounts:
+    """How many rows there were, and how many have no prediction because values are missing."""
 
     rows: int = 0
-    unanswered: int = 0
+    incomplete: int = 0
 
 
 def predict(
     model: TableModel,
     source: TableSource | MatrixSource,
-    asked: Answers,
-    tally: Tally,
+    options: PredictOptions,
+    counts: PredictionCounts,
     watch: Callable[[int, float | None], None] | None = None,
 ) -> Iterator[Any]:
-    """Yield Arrow tables of answers; rows that lack a value have none."""
-    if asked.proba and not hasattr(model.estimator, "predict_proba"):
+    """Yield Arrow tables of predictions; those of rows with missing values are null."""
+    if options.proba and not hasattr(model.estimator, "predict_proba"):
         kind = type(model.estimator).__name__
-        raise ValueError(f"a {kind} has no probabilities, so --proba cannot be answered; use --scores")
-    for raw, kept in _rows(model, source, asked):
-        yield _answered(model, raw, kept, asked, tally)
+        raise ValueError(f"a {kind} has no probabilities for --proba; use --scores")
+    for block in ModelRows(model, source, unknown=options.unknown, keep=_kept_columns(model, source, options)):
+        yield _predicted(model, block, options, counts)
         if watch is not None:
-            watch(tally.rows, source.fraction())
+            watch(counts.rows, source.fraction())
 
 
-def _rows(model: TableModel, source: Any, asked: Answers) -> Iterator[tuple[RawRows, dict[str, Any]]]:
-    preparation = model.preparation
+def _kept_columns(model: TableModel, source: Any, options: PredictOptions) -> list[str]:
     if isinstance(source, MatrixSource):
-        if asked.keep:
-            raise ValueError(f"--keep names columns, but {source.name} has no column names")
-        yield from ((raw, {}) for raw, _ in matrix_blocks(model, source))
-        return
-    if preparation.anonymous:
-        raise ValueError(
-            f"the model was trained on numbers without column names ({preparation.anonymous}); {source.name} is a table"
-        )
+        return list(options.keep)
     by_name = {column.name: column for column in source.columns}
-    every = tuple(by_name) if asked.keep == ("all",) and "all" not in by_name else parted(asked.keep, by_name)
-    keep = [found(source.name, by_name, name, "--keep").name for name in every]
-    for name in (PREDICTION, *_more_names(model, asked)):
+    all_ = options.keep == ("all",) and "all" not in by_name
+    wanted = tuple(by_name) if all_ else separated(options.keep, by_name)
+    keep = [column_called(source.name, by_name, name, "--keep").name for name in wanted]
+    for name in (PREDICTION, *_more_names(model, options)):
         if name in keep:
-            raise ValueError(f"{source.name} has a column {name!r} already, which cannot be kept beside the answers")
-    reader = reader_for(model, source)
-    if not keep:
-        for raw in table_rows(source, reader):
-            if asked.unknown == "fail":
-                refuse_unseen(preparation, reader, raw)
-            yield raw, {}
-        return
-    needed = reader.chosen.names
-    names = needed + [name for name in keep if name not in needed]
-    for batch in source.batches(names, rows=ROWS):
-        raw = reader.read(batch)
-        if asked.unknown == "fail":
-            refuse_unseen(preparation, reader, raw)
-        yield raw, {name: batch.column(batch.schema.names.index(name)) for name in keep}
+            raise ValueError(f"{source.name} already has a column {name!r}, so --keep cannot pass it through")
+    return keep
 
 
-def _answered(model: TableModel, raw: RawRows, kept: dict[str, Any], asked: Answers, tally: Tally) -> Any:
+def _predicted(model: TableModel, block: Block, options: PredictOptions, counts: PredictionCounts) -> Any:
     import pyarrow as pa
 
     estimator, classes = model.estimator, model.classes_
-    lacking = incomplete(model.preparation, raw)
-    every = not lacking.any()
-    complete = raw if every else raw.take(~lacking)
-    tally.rows += len(raw)
-    tally.unanswered += len(raw) - len(complete)
+    missing = block.incomplete
+    complete = block.raw.take(~missing)
+    counts.rows += len(block.raw)
+    counts.incomplete += len(block.raw) - len(complete)
     X = model.preparation.matrix(complete, overwrite=True) if len(complete) else None
+    places = np.flatnonzero(~missing) if missing.any() else None
 
-    def spread(values: Any, kind: Any) -> Any:
-        """Put values in the places of their rows; the others have none."""
-        if every:
-            return pa.array(values, type=kind) if values.dtype.kind != "U" else _texts(values, classes)
-        out = np.full(len(raw), None, dtype=object)
-        if values is not None:
-            out[~lacking] = values.tolist()
-        return pa.array(out.tolist(), type=kind)
+    def in_place(values: Any) -> Any:
+        """Return an Arrow column with the values in the places of their rows; the others are null."""
+        column = pa.array(values)
+        if places is None:
+            return column
+        where = np.full(len(block.raw), -1)
+        where[places] = np.arange(len(places))
+        return column.take(pa.array(where, mask=where < 0))
 
-    columns = {**kept, PREDICTION: spread(None if X is None else estimator.predict(X), pa.array(classes).type)}
-    names = _more_names(model, asked)
-    more: list[Any] = []
-    if X is not None and asked.scores:
-        scores = np.asarray(estimator.decision_function(X))
-        more += list(scores.reshape(len(complete), -1).T)
-    if X is not None and asked.proba:
-        more += list(np.asarray(estimator.predict_proba(X)).T)
-    for place, name in enumerate(names):
-        columns[name] = spread(more[place] if more else None, pa.float64())
+    codes = np.empty(0, dtype=np.int32) if X is None else np.asarray(estimator._predict_codes(X), dtype=np.int32)
+    columns = {**block.kept, PREDICTION: pa.array(classes).take(in_place(codes))}
+    values: list[Any] = []
+    if options.scores and X is not None:
+        values += list(np.asarray(estimator.decision_function(X)).reshape(len(complete), -1).T)
+    if options.proba and X is not None:
+        values += list(np.asarray(estimator.predict_proba(X)).T)
+    for place, name in enumerate(_more_names(model, options)):
+        columns[name] = in_place(np.ascontiguousarray(values[place]) if values else np.empty(0))
     return pa.table(columns)
-
-
-def _texts(labels: Any, classes: Any) -> Any:
-    """Return labels that are texts as an Arrow column: a few comparisons are faster than reading a million texts."""
-    import pyarrow as pa
-
-    if len(classes) > _FEW:
-        return pa.array(labels)
-    codes = np.zeros(len(labels), dtype=np.int32)
-    for code, label in enumerate(classes[1:], start=1):
-        codes[labels == label] = code
-    return pa.array(classes.tolist(), type=pa.string()).take(pa.array(codes))
 
 
 def score_names(classes: list[Any]) -> list[str]:
@@ -156,8 +120,8 @@ def score_names(classes: list[Any]) -> list[str]:
     return ["score"] if len(classes) <= 2 else [f"score_{label}" for label in classes]
 
 
-def _more_names(model: TableModel, asked: Answers) -> list[str]:
+def _more_names(model: TableModel, options: PredictOptions) -> list[str]:
     """Return the names of the columns beside the prediction."""
     labels = model.classes_.tolist()
-    names = score_names(labels) if asked.scores else []
-    return names + ([f"proba_{label}" for label in labels] if asked.proba else [])
+    names = score_names(labels) if options.scores else []
+    return names + ([f"proba_{label}" for label in labels] if options.proba else [])

@@ -1,4 +1,4 @@
-"""How rows of a table become rows of numbers: scaled, one-hot, as words. It is stored in the model."""
+"""How rows of a table become rows of numbers: scaled, one-hot encoded, bag of words. It is stored in the model."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ ROLES = ("number", "category", "text")
 ANONYMOUS = ("", "libsvm", "npy")  # what rows without column names were read from
 # In words: what is done to numbers, and about what is missing.
 SCALING = {
-    "standard": "scaled to mean 0 and spread 1",
-    "minmax": "scaled to lie between 0 and 1",
-    "none": "taken as they are",
+    "standard": "scaled to mean 0 and standard deviation 1",
+    "minmax": "scaled to [0, 1]",
+    "none": "not scaled",
 }
 LACKING = {
-    "drop": "Rows that lack a value are not learned from, and not answered.",
-    "mean": "A missing number becomes the mean of its column, a missing category none.",
-    "fail": "A missing value is an error when learning; such rows are not answered.",
+    "drop": "Rows with missing values are dropped, and have no prediction.",
+    "mean": "Missing numbers are imputed by the mean, missing categories by zeros.",
+    "fail": "Missing values are an error in fit; rows with missing values have no prediction.",
 }
-HASHED = 1 << 20  # places for hashed words
-MOST_WORDS = 200_000  # by name: the commonest
-PAIRS = (1, 2)  # words and pairs of words
+HASHED = 1 << 20  # features for hashed words
+MOST_WORDS = 200_000  # the most frequent
+PAIRS = (1, 2)  # unigrams and bigrams
 _SPARSE_WIDTH = 64  # narrower tables are dense
 _BLOCK = 1 << 15  # numbers that fit into the processor's cache
 
@@ -57,9 +57,9 @@ class Feature:
     levels : tuple of str
         Of a category: its texts, sorted.
     words : tuple of str, optional
-        Of a text: its words and pairs of words, sorted; None where they are hashed.
+        Of a text: its unigrams and bigrams, sorted; None where they are hashed.
     rarity : array, optional
-        Of a text: what each word is multiplied by.
+        Of a text: the inverse document frequency of each word.
     """
 
     name: str
@@ -266,7 +266,7 @@ def vectoriser(feature: Feature) -> Any:
 
 
 def learn_words(name: str, texts: Sequence[str | None]) -> Feature:
-    """Return the feature of a text column: its words and pairs of words, and how rare they are."""
+    """Return the feature of a text column: its unigrams and bigrams, and their inverse document frequencies."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     made = TfidfVectorizer(ngram_range=PAIRS, max_features=MOST_WORDS)
@@ -290,15 +290,15 @@ def _blocks(numbers: Any) -> Iterator[slice]:
 
 
 def standard(numbers: Floats) -> tuple[Floats, Floats]:
-    """Return mean and spread of each column, to the bit as scikit-learn's StandardScaler finds them in a data frame.
+    """Return mean and standard deviation of each column, to the bit as scikit-learn's StandardScaler in a data frame.
 
     The columns of a frame lie in memory one by one, and NumPy adds them up in pairs of halves; the core does the same
     without the copy.
 
     Examples
     --------
-    >>> mean, spread = standard(np.array([[1.0, 5.0], [3.0, 5.0]]))
-    >>> mean.tolist(), spread.tolist()
+    >>> mean, deviation = standard(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    >>> mean.tolist(), deviation.tolist()
     ([2.0, 5.0], [1.0, 1.0])
     """
     n = len(numbers)
@@ -322,5 +322,5 @@ def learn_scale(scale: str, numbers: Any) -> tuple[Floats, Floats]:
 
     if is_sparse(numbers):
         return np.zeros(width), np.asarray(StandardScaler(with_mean=False).fit(numbers).scale_)
-    found = MinMaxScaler().fit(numbers)
-    return np.asarray(found.min_), np.asarray(found.scale_)
+    scaler = MinMaxScaler().fit(numbers)
+    return np.asarray(scaler.min_), np.asarray(scaler.scale_)

@@ -1,8 +1,8 @@
-"""Rows of a table as they were read: numbers, codes of categories, words; labels and weights."""
+"""Rows of a table as they were read: numbers, codes of categories, texts, codes of labels, sample weights."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ class RawRows:
     labels : int32 array of n, optional
         Places in the list of classes.
     weights : float64 array of n, optional
-        How often each row counts.
+        The sample weight of each row.
     """
 
     numbers: Any
@@ -93,8 +93,38 @@ def join(parts: Sequence[RawRows]) -> RawRows:
     )
 
 
+@dataclass
+class Recode:
+    """Changes codes in the order of appearance to codes of sorted levels and classes; -1, a missing value, stays.
+
+    Attributes
+    ----------
+    codes : list of arrays
+        For each category column the new code of each old one; the last entry is that of -1.
+    labels : array, optional
+        The same for the labels.
+    """
+
+    codes: list[NDArray[np.int32]]
+    labels: NDArray[np.int32] | None
+
+    @staticmethod
+    def table(before: Iterable[Any], after: Iterable[Any]) -> NDArray[np.int32]:
+        """Return the new code of each value, -1 for one that is not there any more."""
+        places = {value: place for place, value in enumerate(after)}
+        return np.array([*(places.get(value, -1) for value in before), -1], dtype=np.int32)
+
+    def __call__(self, raw: RawRows) -> RawRows:
+        """Return the rows with new codes."""
+        codes = raw.codes.copy()
+        for place, table in enumerate(self.codes):
+            codes[:, place] = table[raw.codes[:, place]]
+        labels = raw.labels if self.labels is None or raw.labels is None else self.labels[raw.labels]
+        return RawRows(raw.numbers, codes, raw.texts, labels, raw.weights)
+
+
 class Growing:
-    """Rows that are added one block after the other, into memory that is taken for all of them at once.
+    """Rows that are added block by block, into memory that is allocated for all of them at once.
 
     Parameters
     ----------
@@ -104,23 +134,23 @@ class Growing:
 
     def __init__(self, part: float | None) -> None:
         self._part, self.n = part, 0
-        self._room: Any = None
+        self._rows: Any = None
 
     def add(self, rows: NDArray[Any]) -> None:
         """Add rows at the end."""
         end = self.n + len(rows)
-        if self._room is None or end > len(self._room):
-            size = max(2 * end, 1024) if self._room is not None or not self._part else int(1.03 * end / self._part) + 64
-            room = np.empty((size, *rows.shape[1:]), dtype=rows.dtype)  # what is not used takes no memory
+        if self._rows is None or end > len(self._rows):
+            size = max(2 * end, 1024) if self._rows is not None or not self._part else int(1.03 * end / self._part) + 64
+            grown = np.empty((size, *rows.shape[1:]), dtype=rows.dtype)  # what is not used takes no memory
             if self.n:
-                room[: self.n] = self._room[: self.n]
-            self._room = room
-        self._room[self.n : end] = rows
+                grown[: self.n] = self._rows[: self.n]
+            self._rows = grown
+        self._rows[self.n : end] = rows
         self.n = end
 
     def take(self) -> NDArray[Any]:
         """Return all rows."""
-        return np.asarray(self._room[: self.n])
+        return np.asarray(self._rows[: self.n])
 
 
 def _join(parts: list[Any]) -> Any:

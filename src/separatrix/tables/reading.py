@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.tables.columns import Chosen
+from separatrix.tables.columns import ChosenColumns
 from separatrix.tables.prefetch import done_ahead
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
 from separatrix.tables.sources.base import NOTHING, ColumnsChangedError
@@ -102,7 +102,7 @@ class Reader:
     ----------
     where : str
         The table, for messages.
-    chosen : Chosen
+    chosen : ChosenColumns
         Its columns.
     levels : list of Levels
         One for each category column.
@@ -113,7 +113,7 @@ class Reader:
     """
 
     def __init__(
-        self, where: str, chosen: Chosen, levels: list[Levels], classes: Levels | None, *, exact: bool = False
+        self, where: str, chosen: ChosenColumns, levels: list[Levels], classes: Levels | None, *, exact: bool = False
     ) -> None:
         self.exact = exact
         self.where, self.chosen, self.levels, self.classes = where, chosen, levels, classes
@@ -377,3 +377,16 @@ def _blocks(file: PlainCsv, size: int) -> Iterator[tuple[Floats, NDArray[np.int3
 
 def _threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def column_number(name: str | None) -> int | None:
+    """Return the number of a column without a name, as in ``-1`` for the last; None if it is no number."""
+    try:
+        return int(name or "")
+    except ValueError:
+        return None
+
+
+def without_column(X: Any, place: int) -> tuple[Any, NDArray[np.float64]]:
+    """Return a dense matrix without one of its columns, and that column."""
+    return np.delete(X, place, axis=1), np.asarray(X[:, place], dtype=np.float64)

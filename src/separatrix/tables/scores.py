@@ -1,4 +1,4 @@
-"""How good a model is on rows that it has not seen."""
+"""How good a model is on rows that it was not trained on."""
 
 from __future__ import annotations
 
@@ -11,71 +11,83 @@ from numpy.typing import NDArray
 
 @dataclass
 class Scores:
-    """Right answers on held-out rows, counted by class.
+    """Correct predictions, counted by class.
 
     Attributes
     ----------
     confusion : array of shape (n_classes, n_classes)
-        Rows by their class (down) and by the model's answer (across).
+        Rows by actual class (down) and predicted class (across).
     majority : int
-        The commonest class of the rows learned from, by code.
+        The majority class of the training rows, by code.
     """
 
     confusion: NDArray[np.int64]
     majority: int
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.confusion)
+        if len(shape) != 2 or shape[0] != shape[1] or not 0 <= self.majority < max(shape[0], 1):
+            raise ValueError("the confusion matrix is not square, or the majority class is not in it")
 
     @classmethod
     def none(cls, n_classes: int, majority: int) -> Scores:
         """Return scores without rows, to add to."""
         return cls(np.zeros((n_classes, n_classes), dtype=np.int64), majority)
 
-    def add(self, truth: NDArray[Any], answer: NDArray[Any]) -> None:
+    def add(self, actual: NDArray[Any], predicted: NDArray[Any]) -> None:
         """Count rows, by their codes."""
         k = len(self.confusion)
-        self.confusion += np.bincount(truth.astype(np.int64) * k + answer, minlength=k * k).reshape(k, k)
+        self.confusion += np.bincount(actual.astype(np.int64) * k + predicted, minlength=k * k).reshape(k, k)
 
     @property
     def n(self) -> int:
-        """How many rows were held out."""
+        """How many rows there are."""
         return int(self.confusion.sum())
 
     @property
-    def right(self) -> int:
-        """How many of them the model got right."""
+    def correct(self) -> int:
+        """How many of them were predicted correctly."""
         return int(np.trace(self.confusion))
 
     @property
     def baseline(self) -> float:
-        """The accuracy of always naming the commonest class."""
+        """The accuracy of always predicting the majority class."""
         return float(self.confusion[self.majority].sum() / self.n)
 
     @property
     def accuracy(self) -> float:
-        """The share of right answers."""
-        return self.right / self.n
+        """The fraction of correct predictions."""
+        return self.correct / self.n
 
     def interval(self) -> tuple[float, float]:
-        """Return where the accuracy on new rows lies with 95% confidence (Wilson 1927).
+        """Return the 95% confidence interval of the accuracy (Wilson 1927).
 
         Examples
         --------
-        >>> found = Scores(np.array([[45, 5], [5, 45]]), 0)
-        >>> found.accuracy, tuple(round(end, 3) for end in found.interval())
+        >>> scores = Scores(np.array([[45, 5], [5, 45]]), 0)
+        >>> scores.accuracy, tuple(round(end, 3) for end in scores.interval())
         (0.9, (0.826, 0.945))
         """
         from scipy.stats import binomtest
 
-        found = binomtest(self.right, self.n).proportion_ci(0.95, method="wilson")
-        return float(found.low), float(found.high)
+        interval = binomtest(self.correct, self.n).proportion_ci(0.95, method="wilson")
+        return float(interval.low), float(interval.high)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         low, high = self.interval()
         return {
             "rows": self.n,
-            "right": self.right,
+            "correct": self.correct,
             "accuracy": self.accuracy,
             "interval": [low, high],
             "baseline": self.baseline,
             "confusion": self.confusion.tolist(),
         }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Scores:
+        """Return the scores that ``to_dict`` wrote."""
+        confusion = np.array(values["confusion"], dtype=np.int64)
+        shares = confusion.sum(axis=1) / max(confusion.sum(), 1)
+        return cls(confusion, int(np.argmin(np.abs(shares - values["baseline"]))))

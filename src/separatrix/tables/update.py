@@ -1,23 +1,22 @@
-"""Teach a model new rows, online; new classes are allowed."""
+"""Train a model online on new rows; new classes are allowed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
-from separatrix.tables.raw_rows import MISSING, RawRows
-from separatrix.tables.reading import as_label, table_rows
+from separatrix.tables.facts import UpdateRecord
+from separatrix.tables.model import TableModel
+from separatrix.tables.rows import ModelRows
 from separatrix.tables.sources.base import MatrixSource, TableSource
 
 
 @dataclass
-class Learned:
-    """What came of it."""
+class UpdateResult:
+    """Rows trained on and dropped, mistakes made on the way, and classes that were new."""
 
     rows: int = 0
     dropped: int = 0
@@ -31,85 +30,62 @@ def update(
     *,
     unknown: str = "fail",
     watch: Callable[[int, float | None], None] | None = None,
-) -> Learned:
-    """Teach the model every row of a source once, in its order, and say how it went."""
+) -> UpdateResult:
+    """Train the model on every row of a source once, in its order."""
     estimator = model.estimator
     if not hasattr(estimator, "partial_fit"):
         raise ValueError(
-            f"a {type(estimator).__name__} of this kind learns from all rows at once and cannot be updated; the "
-            "models averaged, perceptron, voted, pocket, neuron, network and svm with --param solver=online can"
+            f"a {type(estimator).__name__} is trained on all rows at once and cannot be updated; the models averaged, "
+            "perceptron, voted, pocket, neuron, network and online-svm can"
         )
-    known = set(model.classes_.tolist())
     kind = type(model.classes_.tolist()[0])
-    told = Learned()
+    result = UpdateResult()
     if isinstance(source, TableSource):
         source.settle()
-    for raw, found in labelled_rows(model, source, unknown):
-        labels = own_labels(model, found)
-        gone = incomplete(model.preparation, raw) | np.array([label is None for label in labels], dtype=bool)
-        if raw.weights is not None:
-            gone |= np.isnan(raw.weights)
-        told.dropped += int(gone.sum())
-        part = raw.take(~gone)
+    rows = ModelRows(model, source, labels="need", unknown=unknown)
+    known = len(rows.labels)
+    for block in rows:
+        assert block.labels is not None
+        keep = block.labelled
+        if block.raw.weights is not None:
+            keep &= ~np.isnan(block.raw.weights)
+        result.dropped += int((~keep).sum())
+        part, labels = block.raw.take(keep), block.labels[keep]
         if not len(part):
             continue
-        y = [label for label, lacking in zip(labels, gone, strict=True) if not lacking]
-        new = sorted(set(y) - known, key=str)
-        for label in new:
+        for label in rows.labels[known:]:
             if type(label) is not kind:
                 raise ValueError(
-                    f"{source.name}: the label {label!r} is not of the kind that the model knows, such as "
+                    f"{source.name}: the label {label!r} is not of the type of the classes, such as "
                     f"{model.classes_.tolist()[0]!r}"
                 )
-        known |= set(new)
-        told.new_classes += new
-        estimator.partial_fit(model.preparation.matrix(part), np.array(y), sample_weight=part.weights)
-        told.rows += len(part)
-        told.mistakes += sum(estimator.history_.mistakes)
+        classes, codes = _sorted_codes(rows.labels, labels, known, estimator.classes_)
+        estimator._partial_fit_codes(model.preparation.matrix(part), codes, classes, sample_weight=part.weights)
+        result.rows += len(part)
+        result.mistakes += sum(estimator.history_.mistakes)
         if watch is not None:
-            watch(told.rows, source.fraction())
-    if not told.rows:
-        raise ValueError(f"{source.name} holds no complete row to learn from")
-    updates = model.facts.setdefault("updates", [])
-    updates.append({"source": source.name, "rows": told.rows, "mistakes": told.mistakes})
-    if model.facts.pop("certificate", None) is not None:  # it was about other rows
-        model.facts["uncertified"] = "updated"
-    model.facts.pop("held_out", None)
-    model.facts.pop("training_accuracy", None)  # of the model before
-    model.facts["data"] = None
-    model.facts["status"] = str(estimator.status_)
-    return told
+            watch(result.rows, source.fraction())
+    if not result.rows:
+        raise ValueError(f"{source.name} has no complete row to train on")
+    result.new_classes = [label for label in estimator.classes_.tolist() if label in rows.labels[known:]]
+    facts, certified = model.facts, model.facts.certificate is not None
+    model.facts = replace(
+        facts,
+        updates=(*facts.updates, UpdateRecord(source.name, result.rows, result.mistakes)),
+        certificate=None,  # it is about other rows, as the scores are
+        no_certificate="updated" if certified else facts.no_certificate,
+        test=None,
+        training_accuracy=None,
+        data=None,
+        status=str(estimator.status_),
+    )
+    return result
 
 
-def own_labels(model: TableModel, labels: list[Any]) -> list[Any]:
-    """Return labels as the model has them, where a file writes them in another way: 1.0 for 1, 0.5 for '0.5'."""
-    own = {label: label for label in model.classes_.tolist()}
-    named = isinstance(next(iter(own)), str)
-
-    def as_own(label: Any) -> Any:
-        if label is None or label in own:
-            return own.get(label)
-        plain = as_label(label)
-        return str(plain) if named and not isinstance(plain, str) else plain
-
-    return [as_own(label) for label in labels]
-
-
-def labelled_rows(model: TableModel, source: Any, unknown: str) -> Iterator[tuple[RawRows, list[Any]]]:
-    """Yield the rows of a source as the model reads them, with their labels; None where one is missing."""
-    if isinstance(source, MatrixSource):
-        yield from matrix_blocks(model, source, labels=True)
-        return
-    if model.preparation.anonymous:
-        raise ValueError(f"the model was trained on numbers without column names; {source.name} is a table")
-    reader = reader_for(model, source, labels=True)
-    assert reader.classes is not None
-    for raw in table_rows(source, reader):
-        if unknown == "fail":
-            refuse_unseen(model.preparation, reader, raw)
-        yield raw, _labels(raw.labels, list(reader.classes.codes))
-
-
-def _labels(codes: NDArray[np.int32] | None, values: list[Any]) -> list[Any]:
-    assert codes is not None
-    return [None if code == MISSING else values[code] for code in codes.tolist()]
+def _sorted_codes(labels: list[Any], codes: Any, known: int, classes: Any) -> tuple[Any, Any]:
+    """Return the classes of the model and those new in these rows, sorted, and the codes of the rows among them."""
+    new = [labels[code] for code in np.unique(codes[codes >= known]).tolist()]
+    every = np.union1d(classes, new) if new else classes
+    place = {label: code for code, label in enumerate(every.tolist())}
+    table = np.array([place.get(label, -1) for label in labels], dtype=np.int32)
+    return every, table[codes]

@@ -18,13 +18,13 @@ class Weights(NamedTuple):
     names : list of str
         The features.
     titles : list of str
-        What each question asks: the class that a positive answer means.
-    own : array of shape (questions, features)
-        In the units of the table: how much the activation changes when the number grows by 1.
-    scaled : array of shape (questions, features)
-        For scaled numbers: how much it changes over one spread of the feature; these can be compared.
+        The class that a positive activation of each one-vs-rest problem means.
+    own : array of shape (problems, features)
+        In the units of the table: the change of the activation when the feature grows by 1.
+    scaled : array of shape (problems, features)
+        For scaled features: the change per standard deviation; these can be compared.
     bias : array
-        For the units of the table.
+        The intercepts, for the units of the table.
     """
 
     names: list[str]
@@ -34,14 +34,14 @@ class Weights(NamedTuple):
     bias: Floats
 
     def strongest(self, most: int) -> list[int]:
-        """Return the features with the largest scaled weights, largest first."""
+        """Return the places of the features with the largest scaled weights, largest first."""
         size = np.abs(self.scaled).max(axis=0)
         order = np.argsort(-size, kind="stable")[:most]
         return [int(place) for place in order if size[place] > 0]
 
 
 def weights_of(model: TableModel) -> Weights | None:
-    """Return the weights of a linear model; None for one that has none, or whose vote is no plane."""
+    """Return the weights of a linear model; None for one that has none, or whose vote is not linear."""
     estimator = model.estimator
     if not hasattr(estimator, "coef_") or getattr(estimator, "readout", None) == "voted":
         return None

@@ -1,4 +1,4 @@
-"""A small source as a matrix of numbers and labels, nothing scaled: for certificates and traces."""
+"""A small source as a matrix of numbers and labels: for certificates, traces and plots."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
+from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.fit import learn_preparation
-from separatrix.tables.gathering import COPIES, gather
 from separatrix.tables.memory import available
-from separatrix.tables.model import TableModel, incomplete
+from separatrix.tables.model import TableModel
+from separatrix.tables.prepare import learn_preparation
+from separatrix.tables.rows import ModelRows
+from separatrix.tables.settings import COPIES
 from separatrix.tables.sources.base import MatrixSource, TableSource
-from separatrix.tables.update import labelled_rows, own_labels
+from separatrix.tables.store import MemoryRows
 
 
 class Whole(NamedTuple):
-    """All rows, their labels, the names of the numbers, and how many rows lacked something."""
+    """All rows, their labels, the names of the numbers, and how many rows were dropped for missing values."""
 
     X: Any
     y: NDArray[Any]
@@ -29,32 +31,33 @@ class Whole(NamedTuple):
     dropped: int
 
 
-def read_whole(source: TableSource | MatrixSource, asked: ColumnOptions, *, exact: bool = False) -> Whole:
-    """Read a source into memory; with ``exact``, refuse whole numbers that no float equals."""
+def read_whole(source: TableSource | MatrixSource, options: ColumnOptions, *, exact: bool = False) -> Whole:
+    """Read a source into memory, nothing scaled; with ``exact``, refuse whole numbers that no float equals."""
     with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
-        found = gather(source, asked, budget=available() * COPIES // 2, folder=Path(folder), exact=exact)
-        if found.raw is None:
+        data = collect(source, options, limit=available() * COPIES // 2, folder=Path(folder), exact=exact)
+        if not isinstance(data.rows, MemoryRows):
             raise ValueError(f"{source.name} does not fit into memory, and all rows are needed at once")
-    raw = found.raw
-    assert raw.labels is not None
-    preparation = learn_preparation(found, raw, replace(asked, scale="none"))
-    return Whole(preparation.matrix(raw), np.array(found.classes)[raw.labels], preparation.names, found.n_dropped)
+    raw = data.rows.raw
+    preparation, _ = learn_preparation(data, replace(options, scale="none"), raw)
+    return Whole(preparation.matrix(raw), np.array(data.classes)[raw.labels], preparation.names, data.n_dropped)
 
 
 def read_prepared(model: TableModel, source: TableSource | MatrixSource) -> tuple[Any, NDArray[Any]]:
     """Return the complete rows of a source as a model sees them, and their labels."""
     parts: list[Any] = []
-    labels: list[Any] = []
-    for raw, found in labelled_rows(model, source, "fail"):
-        own = own_labels(model, found)
-        whole = ~incomplete(model.preparation, raw) & np.array([label is not None for label in own], dtype=bool)
+    codes: list[Any] = []
+    rows = ModelRows(model, source, labels="need")
+    for block in rows:
+        assert block.labels is not None
+        whole = block.labelled
         if whole.any():
-            parts.append(model.preparation.matrix(raw.take(whole)))
-            labels += [label for label, there in zip(own, whole, strict=True) if there]
+            parts.append(model.preparation.matrix(block.raw.take(whole)))
+            codes.append(block.labels[whole])
     if not parts:
-        raise ValueError(f"{source.name} holds no complete row")
+        raise ValueError(f"{source.name} has no complete row")
+    y = np.array(rows.labels)[np.concatenate(codes)]
     if is_sparse(parts[0]):
         from scipy import sparse
 
-        return sparse.vstack(parts, format="csr"), np.array(labels)
-    return np.concatenate(parts), np.array(labels)
+        return sparse.vstack(parts, format="csr"), y
+    return np.concatenate(parts), y

@@ -1,7 +1,7 @@
 """Rows on disk: what does not fit into memory is written once, in the form that the core reads, and read in pieces.
 
-Pieces are read into memory that is used again, not mapped: so no limit on memory or address space counts them, and the
-operating system keeps in its page cache what it has room for.
+Pieces are read, not memory-mapped: mapped pages would count against limits on memory and address space. The operating
+system keeps in its page cache what fits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
 
-_FORM = 1  # of the files; a cache of another form is not used
+GROUP = 16 << 20  # bytes of rows that are trained on together
+_FORM = 2  # of the files; a cache of another form is not used
 
 
 class ArrayFile:
@@ -85,12 +86,13 @@ class RowFile:
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.width, self.sparse = folder, width, sparse
+        self._numbers: ArrayFile
         if sparse:
-            self._data = ArrayFile(folder / "data", dtype, new=new)
+            self._numbers = self._data = ArrayFile(folder / "data", dtype, new=new)
             self._indices = ArrayFile(folder / "indices", np.int32, new=new)
             self._ends = ArrayFile(folder / "ends", np.int64, new=new)
         else:
-            self._dense = ArrayFile(folder / "rows", dtype, width, new=new)
+            self._numbers = self._dense = ArrayFile(folder / "rows", dtype, width, new=new)
         self._labels = ArrayFile(folder / "labels", np.int32, new=new)
         self._weights = ArrayFile(folder / "weights", np.float64, new=new) if weighted else None
         self.n = self._labels.n
@@ -117,8 +119,8 @@ class RowFile:
 
     def _files(self) -> list[tuple[str, ArrayFile]]:
         names = ("_data", "_indices", "_ends", "_dense", "_labels", "_weights")
-        found = [(name, getattr(self, name, None)) for name in names]
-        return [(name, file) for name, file in found if file is not None]
+        files = [(name, getattr(self, name, None)) for name in names]
+        return [(name, file) for name, file in files if file is not None]
 
     @property
     def _whole(self) -> bool:
@@ -159,9 +161,9 @@ class RowFile:
         spans = []
         for begin, end in pieces:
             before = int(self._ends.read(begin - 1, begin)[0]) if begin else 0
-            found = self._ends.read(begin, end)
-            spans.append((before, int(found[-1]) if len(found) else before))
-            ends.append(found - before)
+            own = self._ends.read(begin, end)
+            spans.append((before, int(own[-1]) if len(own) else before))
+            ends.append(own - before)
         starts = np.concatenate([[0], np.cumsum([end - begin for begin, end in spans])])
         data = np.empty(starts[-1], dtype=self._data.dtype)
         indices = np.empty(starts[-1], dtype=np.int32)
@@ -171,6 +173,10 @@ class RowFile:
         indptr = np.concatenate([[0], *(own + start for own, start in zip(ends, starts, strict=False))])
         kind = np.int32 if starts[-1] < 2**31 else np.int64
         return sparse.csr_matrix((data, indices, indptr.astype(kind)), shape=(sum(sizes), self.width))
+
+    def whole(self) -> tuple[Any, NDArray[np.int32], Any] | None:
+        """Return all rows, labels and weights where they are at most one group; None where they are more."""
+        return self.read([(0, self.n)]) if self.nbytes <= GROUP else None
 
     def cut(self, size: int) -> list[tuple[int, int]]:
         """Return ranges of rows of about this many bytes each."""
@@ -189,7 +195,7 @@ class RowFile:
         """Note that the files are whole, and how to read them."""
         own = {
             "form": _FORM, "n": self.n, "width": self.width, "sparse": self.sparse,
-            "weighted": self._weights is not None,
+            "weighted": self._weights is not None, "dtype": self._numbers.dtype.name,
         }  # fmt: skip
         temporary = self.folder / "about.part"
         temporary.write_text(json.dumps(own), encoding="utf-8")
@@ -202,21 +208,24 @@ class RowFile:
             own = json.loads((folder / "about.json").read_text(encoding="utf-8"))
             if own["form"] != _FORM:
                 return None
-            made = cls(folder, int(own["width"]), sparse=bool(own["sparse"]), weighted=bool(own["weighted"]), new=False)
+            made = cls(
+                folder, int(own["width"]), sparse=bool(own["sparse"]), weighted=bool(own["weighted"]),
+                dtype=np.dtype(own["dtype"]), new=False,
+            )  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return made if made.n == own["n"] and made._whole else None
 
 
-def shrink(X: Any, where: str) -> Any:
-    """Return rows in float32, as a row file keeps them."""
+def in_precision(X: Any, dtype: Any, where: str) -> Any:
+    """Return rows in float32 or float64, as a row file stores them."""
     with np.errstate(over="ignore"):
-        X = X.astype(np.float32)
+        X = X.astype(dtype, copy=False)
     if is_sparse(X):
         X.sort_indices()
     if not np.isfinite(X.data if is_sparse(X) else X).all():
         raise ValueError(
-            f"{where} holds a number beyond 3.4e38, which rows on disk cannot hold: scale the numbers, or let the rows "
-            "take more --memory"
+            f"{where} has a number beyond 3.4e38, which rows on disk cannot hold: scale the numbers, or allow more "
+            "--memory"
         )
     return X

@@ -1,15 +1,14 @@
-"""Learning from rows on disk: epoch after epoch, some pieces at a time.
+"""Training on rows on disk: epoch after epoch, a group of pieces at a time.
 
 An epoch takes the pieces of the file in a new order, a few of them from all over the file together, and the estimator
-shuffles what it is given: so a file that is sorted by class teaches as well as a mixed one, and memory holds only
-what is being learned from.
+shuffles each group: a file that is sorted by class trains as well as a shuffled one, and memory holds one group.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,101 +16,91 @@ from numpy.typing import NDArray
 
 from separatrix.loop.solve import interrupts
 from separatrix.loop.state import Status
+from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.rowfile import RowFile
+from separatrix.tables.facts import Progress
 from separatrix.text import times
-
-PIECE = 1 << 20  # bytes of rows that lie together
-HELD = 16  # pieces in memory at once
-
-
-@dataclass
-class Place:
-    """Where a run stands: epochs done, groups of pieces done in this one, mistakes in it so far."""
-
-    epoch: int = 0
-    group: int = 0
-    mistakes: int = 0
-
-    @classmethod
-    def of(cls, facts: Any) -> Place:
-        """Return the place that a model file tells, or refuse it."""
-        names = ("epoch", "group", "mistakes")
-        if not (isinstance(facts, dict) and set(facts) == set(names)):
-            raise ValueError("--resume: the model does not say where its run stands")
-        if not all(type(facts[name]) is int and facts[name] >= 0 for name in names):
-            raise ValueError("--resume: the model does not say where its run stands")
-        return cls(**facts)
 
 
 def groups(file: RowFile, seed: int, epoch: int, *, shuffle: bool = True) -> list[list[tuple[int, int]]]:
     """Return the pieces of an epoch in their order, in groups that are in memory together."""
-    pieces = file.cut(PIECE)
+    held = 16  # pieces
+    pieces = file.cut(rowfile.GROUP // held)
     if shuffle:
         order = np.random.default_rng([seed, epoch]).permutation(len(pieces))
         pieces = [pieces[place] for place in order]
-    return [pieces[begin : begin + HELD] for begin in range(0, len(pieces), HELD)]
+    return [pieces[begin : begin + held] for begin in range(0, len(pieces), held)]
 
 
-def train(
-    estimator: Any,
-    file: RowFile,
-    classes: NDArray[Any],
-    *,
-    epochs: int,
-    seed: int,
-    place: Place,
-    time_limit: float | None = None,
-    until_no_mistakes: bool,
-    watch: Callable[[int, float], None] | None = None,
-    history: list[int] | None = None,
-) -> Status:
-    """Learn until the epochs are over, the time is up, Ctrl-C, or an epoch made no mistake.
+class DiskTraining:
+    """Trains an estimator on a file of rows.
 
     Parameters
     ----------
     estimator : object
-        Has ``partial_fit``; it is changed.
+        A classifier that can learn online; it is changed.
     file : RowFile
         The rows.
     classes : array
         All labels, by code.
     epochs, seed : int
-        How many epochs in all, and where their orders come from.
-    place : Place
-        Where to begin; it is changed as the run goes on.
-    time_limit : float, optional
-        Seconds.
+        The number of epochs in all, and the random seed of their orders.
     until_no_mistakes : bool
-        Whether an epoch without mistakes is the end.
+        Whether a one-vs-rest problem is done after an epoch without mistakes.
+    progress : Progress
+        Where to begin, and later where training stands.
+    mistakes : list of int
+        The mistakes of each epoch so far.
     watch : callable, optional
-        Told the epoch (from 1) and what part of it is done.
-    history : list, optional
-        The mistakes of each epoch are added to it.
+        Called with the epoch (from 1) and what part of it is done.
     """
-    began, made = time.perf_counter(), 0
-    shuffle = bool(getattr(estimator, "shuffle", True))
-    with interrupts() as pressed:
-        while place.epoch < epochs:
-            every = groups(file, seed, place.epoch, shuffle=shuffle)
-            for group in every[place.group :]:
-                if pressed[0]:
-                    text = f"interrupted in epoch {place.epoch + 1}; the model is the last so far"
-                    return Status(text, False, interrupted=True)
-                if time_limit is not None and time.perf_counter() - began >= time_limit:
-                    where = f"in epoch {place.epoch + 1}, with {times(place.mistakes, 'mistake')} in it"
-                    return Status(f"stopped by the time limit of {time_limit:g} s {where}", False)
-                X, labels, weights = file.read(group)
-                estimator.partial_fit(X, classes[labels], classes=classes, sample_weight=weights)
-                if estimator.status_.diverged:
-                    return estimator.status_  # type: ignore[no-any-return]
-                place.mistakes += sum(estimator.history_.mistakes)
-                place.group += 1
-                if watch is not None:
-                    watch(place.epoch + 1, place.group / len(every))
-            made, place.mistakes, place.group = place.mistakes, 0, 0
-            place.epoch += 1
-            if history is not None:
-                history.append(made)
-            if until_no_mistakes and made == 0:
-                return Status(f"no mistakes in epoch {place.epoch}", True)
-    return Status(f"stopped after {times(place.epoch, 'epoch')} with {times(made, 'mistake')} in the last", False)
+
+    def __init__(
+        self,
+        estimator: Any,
+        file: RowFile,
+        classes: NDArray[Any],
+        *,
+        epochs: int,
+        seed: int,
+        until_no_mistakes: bool,
+        progress: Progress,
+        mistakes: list[int],
+        watch: Callable[[int, float], None] | None = None,
+    ) -> None:
+        self._estimator, self._file, self._classes = estimator, file, classes
+        self._epochs, self._seed, self._until_no_mistakes = epochs, seed, until_no_mistakes
+        self.progress, self.mistakes = progress, mistakes
+        self._watch = watch
+
+    def run(self, time_limit: float | None = None) -> Status:
+        """Train until the epochs are over, the time is up, Ctrl-C, or no mistakes are left."""
+        began = time.perf_counter()
+        shuffle = bool(getattr(self._estimator, "shuffle", True))
+        with interrupts() as pressed:
+            while self.progress.epoch < self._epochs:
+                epoch = self.progress.epoch
+                every = groups(self._file, self._seed, epoch, shuffle=shuffle)
+                for group in every[self.progress.group :]:
+                    if pressed[0]:
+                        return Status(f"interrupted in epoch {epoch + 1}", False, interrupted=True)
+                    if time_limit is not None and time.perf_counter() - began >= time_limit:
+                        made = times(self.progress.mistakes, "mistake")
+                        return Status(f"stopped: time limit of {time_limit:g} s (epoch {epoch + 1}, {made})", False)
+                    self._train(group)
+                    if self._estimator.status_.diverged:
+                        return self._estimator.status_  # type: ignore[no-any-return]
+                    if self._watch is not None:
+                        self._watch(epoch + 1, self.progress.group / len(every))
+                self.mistakes.append(self.progress.mistakes)
+                self.progress = Progress(epoch + 1)
+                if self._until_no_mistakes and self.mistakes[-1] == 0:
+                    return Status(f"converged: no mistakes in epoch {epoch + 1}", True)
+        last = times(self.mistakes[-1], "mistake") if self.mistakes else "no epoch"
+        return Status(f"stopped: {times(self.progress.epoch, 'epoch')}, {last} in the last", False)
+
+    def _train(self, group: list[tuple[int, int]]) -> None:
+        X, labels, weights = self._file.read(group)
+        self._estimator._partial_fit_codes(X, labels, self._classes, sample_weight=weights)
+        made = sum(self._estimator.history_.mistakes)
+        self.progress = replace(self.progress, group=self.progress.group + 1, mistakes=self.progress.mistakes + made)

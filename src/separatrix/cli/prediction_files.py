@@ -1,4 +1,4 @@
-"""Tables of answers into files: CSV, Parquet or JSON lines, whole or not at all."""
+"""Tables of predictions into files: CSV, Parquet or JSON lines, whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from separatrix.files import write_whole
 ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "json", ".ndjson": "json"}
 
 
-def write_answers(path: Path | None, tables: Iterable[Any], *, as_json: bool) -> None:
+def write_predictions(path: Path | None, tables: Iterable[Any], *, as_json: bool) -> None:
     """Write Arrow tables, one after the other, to a file that appears when all are there, or print them."""
     kind = "json" if as_json else "csv"
     if path is not None:
-        found = ENDINGS.get(path.suffix.lower(), "")
-        if not found:
-            raise ValueError(f"-o {path}: the ending must be one of {', '.join(ENDINGS)}")
-        if as_json and found != "json":
-            raise ValueError(f"-o {path} is no name for JSON lines; leave --json out, or end it in .jsonl")
-        kind = found
+        ending = ENDINGS.get(path.suffix.lower(), "")
+        if not ending:
+            raise ValueError(f"-o {path}: the file name must end in one of {', '.join(ENDINGS)}")
+        if as_json and ending != "json":
+            raise ValueError(f"-o {path} does not fit --json: drop --json, or use a name that ends in .jsonl")
+        kind = ending
     make: Any = {"csv": _Csv, "json": _JsonLines, "parquet": _Parquet}[kind]
 
     def fill(file: Any) -> None:

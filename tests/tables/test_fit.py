@@ -20,13 +20,14 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 import separatrix as sx
 from separatrix.models.model_file import load, save
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.disk.prepared import Moments, held_out
+from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.rowfile import RowFile
-from separatrix.tables.disk.training import HELD, groups
-from separatrix.tables.fit import MemoryBudget, Settings, fit
+from separatrix.tables.disk.training import groups
+from separatrix.tables.fit import fit
 from separatrix.tables.memory import available, parse_size
-from separatrix.tables.predict import Answers, Tally, predict
+from separatrix.tables.predict import PredictionCounts, PredictOptions, predict
 from separatrix.tables.preparation import standard
+from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.in_memory import TableInMemory
 from separatrix.tables.sources.opening import open_source
 
@@ -52,14 +53,14 @@ def written(data: pd.DataFrame, folder: Path, name: str = "t.csv") -> str:
     return str(folder / name)
 
 
-def fitted(name, asked=None, settings=None, room=None, **more):
+def fitted(name, options=None, settings=None, budget=None, **more):
     with open_source(str(name)) as source:
-        return fit(source, asked or ColumnOptions("kind"), settings or Settings(certify=0), room, **more)
+        return fit(source, options or ColumnOptions("kind"), settings or Settings(certify=0), budget, **more)
 
 
-def answers(model, name, **asked):
+def predictions(model, name, **options):
     with open_source(str(name)) as source:
-        parts = list(predict(model, source, Answers(**asked), Tally()))
+        parts = list(predict(model, source, PredictOptions(**options), PredictionCounts()))
     return [value for part in parts for value in part.column("prediction").to_pylist()]
 
 
@@ -96,11 +97,11 @@ def test_labels_are_those_of_the_same_steps_in_scikit_learn(model, tmp_path):
     steps = prepared().fit(X.iloc[train])
     estimator = MODELS[model].fit(steps.transform(X.iloc[train]), whole.kind.to_numpy()[train])
     expected = estimator.predict(steps.transform(X)).tolist()
-    assert [label for label in answers(found, name) if label is not None] == expected
+    assert [label for label in predictions(found, name) if label is not None] == expected
     right = np.mean(np.array(expected)[test] == whole.kind.to_numpy()[test])
-    assert found.facts["held_out"]["accuracy"] == right
+    assert found.facts.test.accuracy == right
     save(found, tmp_path / "m.sx")
-    assert answers(load(tmp_path / "m.sx"), name) == answers(found, name)
+    assert predictions(load(tmp_path / "m.sx"), name) == predictions(found, name)
     assert load(tmp_path / "m.sx").predict(X).tolist() == expected
 
 
@@ -112,7 +113,7 @@ def test_means_and_minmax_are_those_of_scikit_learn(tmp_path):
     X = data.drop(columns="kind")
     steps = prepared(MinMaxScaler(), SimpleImputer()).fit(X)
     estimator = MODELS["averaged"].fit(steps.transform(X), data.kind.to_numpy())
-    assert answers(found, name) == estimator.predict(steps.transform(X)).tolist()
+    assert predictions(found, name) == estimator.predict(steps.transform(X)).tolist()
     assert found.estimator.coef_.tolist() == estimator.coef_.tolist()
 
 
@@ -127,7 +128,7 @@ def test_words_are_those_of_scikit_learn(tmp_path):
     vectoriser = TfidfVectorizer(ngram_range=(1, 2))
     estimator = MODELS["averaged"].fit(vectoriser.fit_transform(body), kind)
     assert found.preparation.names == [f"body: {word}" for word in vectoriser.get_feature_names_out()]
-    assert answers(found, name) == estimator.predict(vectoriser.transform(body)).tolist()
+    assert predictions(found, name) == estimator.predict(vectoriser.transform(body)).tolist()
 
 
 @given(st.integers(2, 400), st.integers(2, 40), st.integers(0, 2**32 - 1))
@@ -145,36 +146,56 @@ def test_numbers_are_scaled_to_the_bit_as_scikit_learn_scales_a_frame(n, d, seed
 # ---------------------------------------------------------------------------------------------- on disk
 
 
+@pytest.fixture
+def stream(monkeypatch):
+    """Take small files for large ones, whose rows are trained on group by group."""
+    monkeypatch.setattr(rowfile, "GROUP", 1 << 16)
+
+
 @pytest.mark.parametrize("model", ["averaged", "perceptron", "neuron", "svm"])
-def test_rows_on_disk_teach_as_well(model, tmp_path):
+def test_rows_streamed_from_disk_train_as_well(model, tmp_path, stream):
     data = frame(6000).sort_values("kind")
     name = written(data, tmp_path)
     memory = fitted(name, settings=Settings(model, certify=0, epochs=20)).model.facts
-    disk = fitted(name, settings=Settings(model, certify=0, epochs=20), room=DISK).model.facts
-    assert disk["on_disk"]
-    assert not memory["on_disk"]
-    assert disk["rows"]["read"] == 6000
-    assert disk["rows"]["dropped"] == memory["rows"]["dropped"] == int(data.isna().any(axis=1).sum())
-    assert disk["held_out"]["accuracy"] > memory["held_out"]["accuracy"] - 0.04
+    disk = fitted(name, settings=Settings(model, certify=0, epochs=20), budget=DISK).model.facts
+    assert disk.progress is not None
+    assert memory.progress is None
+    assert disk.on_disk
+    assert not memory.on_disk
+    assert disk.rows == memory.rows
+    assert disk.rows.read == 6000
+    assert disk.rows.dropped == int(data.isna().any(axis=1).sum())
+    assert disk.classes == memory.classes
+    assert disk.test.confusion.sum(axis=1).tolist() == memory.test.confusion.sum(axis=1).tolist()
+    assert disk.test.accuracy > memory.test.accuracy - 0.04
 
 
-def test_one_group_on_disk_is_the_same_run_as_in_memory(tmp_path):
-    """Rows that fit into one group, in order: the float32 run is that of the estimator on the same rows."""
-    data = frame(500).dropna()
-    name = written(data, tmp_path)
-    settings = Settings("perceptron", certify=0, test=0, epochs=3, parameters={"shuffle": False})
-    disk = fitted(name, settings=settings, room=DISK).model
-    memory = fitted(name, settings=settings).model
-    X = memory.preparation.matrix
-    assert X is not None
-    assert np.allclose(disk.preparation.shift, memory.preparation.shift, rtol=1e-13)
-    assert np.allclose(disk.preparation.factor, memory.preparation.factor, rtol=1e-12)
-    same = np.mean(np.array(answers(disk, name)) == np.array(answers(memory, name)))
-    assert same > 0.97
+@pytest.mark.parametrize("missing", ["drop", "mean"])
+@pytest.mark.parametrize("model", ["averaged", "perceptron", "neuron"])
+def test_a_group_of_rows_on_disk_is_the_same_fit_as_in_memory_bit_for_bit(model, missing, tmp_path):
+    name = written(frame(900), tmp_path)
+    options, settings = ColumnOptions("kind", missing=missing), Settings(model, certify=0, epochs=7)
+    memory, disk = (fitted(name, options, settings, budget).model for budget in (None, DISK))
+    assert disk.facts.on_disk
+    assert _weights(disk) == _weights(memory)
+    for part in ("shift", "factor", "means"):
+        assert getattr(disk.preparation, part).tolist() == getattr(memory.preparation, part).tolist()
+    assert disk.facts.test.confusion.tolist() == memory.facts.test.confusion.tolist()
+    assert disk.facts.constant == memory.facts.constant
+
+
+def test_streamed_rows_are_scaled_and_held_out_as_in_memory(tmp_path, stream):
+    name = written(frame(3000), tmp_path)
+    options, settings = ColumnOptions("kind", missing="mean"), Settings(certify=0, epochs=2)
+    memory, disk = (fitted(name, options, settings, budget).model for budget in (None, DISK))
+    for part in ("shift", "factor", "means"):
+        np.testing.assert_allclose(getattr(disk.preparation, part), getattr(memory.preparation, part), rtol=1e-12)
+    assert disk.facts.rows == memory.facts.rows
+    assert disk.facts.classes == memory.facts.classes
 
 
 @pytest.mark.parametrize("kind", ["libsvm", "words"])
-def test_sparse_rows_on_disk(kind, tmp_path):
+def test_sparse_rows_are_streamed_from_disk(kind, tmp_path, stream):
     rng = np.random.default_rng(0)
     if kind == "libsvm":
         X = rng.standard_normal((900, 12)) * (rng.random((900, 12)) < 0.4)
@@ -185,18 +206,19 @@ def test_sparse_rows_on_disk(kind, tmp_path):
         ]
         name = tmp_path / "t.libsvm"
         name.write_text("\n".join(lines))
-        asked = ColumnOptions(scale="standard")
+        options = ColumnOptions(scale="standard")
     else:
         kinds = rng.choice(["spam", "ham"], 900)
         words = {"spam": ["buy", "now", "deal"], "ham": ["see", "you", "deal"]}
         body = [" ".join(rng.choice(words[each], 5)) for each in kinds]
         name = written(pd.DataFrame({"body": body, "n": rng.random(900), "kind": kinds}), tmp_path)
-        asked = ColumnOptions("kind", text=("body",), text_method="hashed")
-    found = fitted(name, asked, Settings(certify=0, epochs=10), DISK).model
+        options = ColumnOptions("kind", text=("body",), text_method="hashed")
+    found = fitted(name, options, Settings(certify=0, epochs=10), DISK).model
+    assert found.facts.progress is not None
     assert found.preparation.sparse
-    assert found.facts["held_out"]["accuracy"] > 0.9
-    found = fitted(name, asked, Settings(certify=0, epochs=2, test=0), DISK).model
-    memory = fitted(name, asked, Settings(certify=0, epochs=2, test=0)).model
+    assert found.facts.test.accuracy > 0.9
+    found = fitted(name, options, Settings(certify=0, epochs=2, test=0), DISK).model
+    memory = fitted(name, options, Settings(certify=0, epochs=2, test=0)).model
     assert np.allclose(found.preparation.factor, memory.preparation.factor, rtol=1e-9)
 
 
@@ -205,44 +227,44 @@ def test_words_by_name_do_not_go_to_disk(tmp_path):
     with pytest.raises(ValueError, match="needs all texts at once: use --text-method hashed"):
         fitted(name, ColumnOptions("kind", text=("body",)), Settings(certify=0), DISK)
     with pytest.raises(ValueError, match="--model voted needs all rows at once; these do not: averaged"):
-        fitted(written(frame(), tmp_path, "f.csv"), settings=Settings("voted", certify=0), room=DISK)
+        fitted(written(frame(), tmp_path, "f.csv"), settings=Settings("voted", certify=0), budget=DISK)
 
 
 def test_missing_numbers_on_disk(tmp_path):
     name = written(frame(2000), tmp_path)
-    asked = ColumnOptions("kind", missing="mean")
-    disk = fitted(name, asked, Settings(certify=0, test=0, epochs=5), DISK).model
-    memory = fitted(name, asked, Settings(certify=0, test=0, epochs=5)).model
+    options = ColumnOptions("kind", missing="mean")
+    disk = fitted(name, options, Settings(certify=0, test=0, epochs=5), DISK).model
+    memory = fitted(name, options, Settings(certify=0, test=0, epochs=5)).model
     assert np.allclose(disk.preparation.means, memory.preparation.means, rtol=1e-13)
-    assert disk.facts["rows"] == memory.facts["rows"]
+    assert disk.facts.rows == memory.facts.rows
 
 
 def test_a_cache_is_used_again_while_the_source_is_the_same(tmp_path):
     data = frame(800)
     name, cache, seen = written(data, tmp_path), tmp_path / "cache", []
-    room = MemoryBudget(cache=cache)
+    budget = MemoryBudget(cache=cache)
 
     def watch(stage, **numbers):
         seen.append(stage)
 
-    first = fitted(name, room=room, watch=watch).model
+    first = fitted(name, budget=budget, watch=watch).model
     assert "cached" not in seen
-    again = fitted(name, room=room, watch=watch).model
+    again = fitted(name, budget=budget, watch=watch).model
     assert "cached" in seen
     assert again.estimator.coef_.tolist() == first.estimator.coef_.tolist()
-    assert {**again.facts, "seconds": 0} == {**first.facts, "seconds": 0}
+    assert {**again.facts.to_dict(), "seconds": 0} == {**first.facts.to_dict(), "seconds": 0}
     seen.clear()
     written(pd.concat([data, data.iloc[:1]]), tmp_path)
-    assert fitted(name, room=room, watch=watch).model.facts["rows"]["read"] == 801
+    assert fitted(name, budget=budget, watch=watch).model.facts.rows.read == 801
     assert "cached" not in seen
     seen.clear()
-    fitted(name, ColumnOptions("kind", exclude=("a",)), room=room, watch=watch)
+    fitted(name, ColumnOptions("kind", exclude=("a",)), budget=budget, watch=watch)
     assert "cached" not in seen
     for part in cache.glob("*/train/rows"):
         part.write_bytes(part.read_bytes()[:-4])
         (part.parent / "labels").write_bytes((part.parent / "labels").read_bytes()[:-4])
     seen.clear()
-    fitted(name, room=room, watch=watch)
+    fitted(name, budget=budget, watch=watch)
     assert "cached" not in seen
 
 
@@ -251,23 +273,21 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", None)
     name = written(frame(), tmp_path)
-    fitted(name, room=DISK)
+    fitted(name, budget=DISK)
     with pytest.raises(ValueError, match="constant"):
-        fitted(written(frame().assign(kind="x"), tmp_path), room=DISK)
+        fitted(written(frame().assign(kind="x"), tmp_path), budget=DISK)
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_full_disk_is_told(tmp_path, monkeypatch):
     import errno
 
-    from separatrix.tables import rowfile
-
     def full(*given, **more):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(rowfile, "open", full, raising=False)
     with pytest.raises(ValueError, match=r"rows cannot be written to the cache folder .*: the disk is full"):
-        fitted(written(frame(), tmp_path), room=DISK)
+        fitted(written(frame(), tmp_path), budget=DISK)
 
 
 def test_an_epoch_visits_every_row_once(tmp_path):
@@ -279,7 +299,7 @@ def test_an_epoch_visits_every_row_once(tmp_path):
     for epoch in range(2):
         seen = []
         for group in groups(file, 0, epoch):
-            assert len(group) <= HELD
+            assert len(group) <= 16
             X, labels, _ = file.read(group)
             assert np.array_equal(X[:, 0], labels)
             seen += labels.tolist()
@@ -289,34 +309,6 @@ def test_an_epoch_visits_every_row_once(tmp_path):
     assert [row for group in groups(file, 0, 0, shuffle=False) for piece in group for row in range(*piece)] == list(
         range(4000)
     )
-
-
-def test_held_out_rows_are_a_fair_share_and_do_not_depend_on_batches():
-    whole = held_out(0, 100_000, 0.2, 7)
-    assert abs(whole.mean() - 0.2) < 0.01
-    parts = [held_out(begin, 1000, 0.2, 7) for begin in range(0, 100_000, 1000)]
-    assert np.array_equal(whole, np.concatenate(parts))
-    assert not np.array_equal(whole, held_out(0, 100_000, 0.2, 8))
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=5), st.integers(0, 2**32 - 1))
-def test_moments_of_parts_are_those_of_the_whole(sizes, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((sum(sizes), 3)) * [1.0, 1e6, 1e-3] + [0.0, 1e6, 5.0]
-    X[rng.random(X.shape) < 0.1] = np.nan
-    X[0] = 1.0
-    found, begin = Moments(), 0
-    for size in sizes:
-        found.add(X[begin : begin + size])
-        begin += size
-    scaler = StandardScaler().fit(X)
-    shift, factor = found.scale("standard", 3)
-    assert np.allclose(shift, scaler.mean_, rtol=1e-12)
-    assert np.allclose(factor, scaler.scale_, rtol=1e-9)
-    limits = MinMaxScaler().fit(X)
-    shift, factor = found.scale("minmax", 3)
-    assert np.allclose(shift, limits.min_, rtol=1e-9, atol=1e-12)
-    assert np.allclose(factor, limits.scale_, rtol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------------- cut short
@@ -341,24 +333,27 @@ def test_a_resumed_run_has_the_same_bits(model, tmp_path):
 
 
 @pytest.mark.parametrize("model", ["averaged", "neuron", "svm"])
-@pytest.mark.parametrize("room", [None, DISK], ids=["memory", "disk"])
-def test_a_run_that_was_interrupted_goes_on_with_the_same_bits(model, room, tmp_path):
+@pytest.mark.parametrize("where", ["memory", "disk", "stream"])
+def test_a_run_that_was_interrupted_goes_on_with_the_same_bits(model, where, tmp_path, monkeypatch):
     """Stop at a time limit that cuts it in the middle, and go on from the file, several times."""
+    budget = None if where == "memory" else DISK
+    if where == "stream":
+        monkeypatch.setattr(rowfile, "GROUP", 1 << 16)
     name = written(frame(3000), tmp_path)
     settings = Settings(model, certify=0, epochs=60, parameters={"solver": "online"} if model == "svm" else {})
-    whole = fitted(name, settings=settings, room=room).model
-    assert "60 epochs" in whole.facts["status"]
+    whole = fitted(name, settings=settings, budget=budget).model
+    assert "60 epochs" in whole.facts.status
     before, cuts = None, 0
     while cuts < 60:
         short = Settings(**{**vars(settings), "time_limit": 5e-4 if cuts < 50 else None})
         try:
-            found = fitted(name, settings=short, room=room, before=before).model
+            found = fitted(name, settings=short, budget=budget, before=before).model
         except ValueError:  # the limit came with the end of the last epoch
             break
         save(found, tmp_path / "m.sx")
         before = load(tmp_path / "m.sx")
         cuts += 1
-        if "time limit" not in found.facts["status"]:
+        if "time limit" not in found.facts.status:
             break
     assert cuts > 1
     assert _weights(before) == _weights(whole)
@@ -379,7 +374,7 @@ def test_other_rows_are_not_resumed(tmp_path):
     with pytest.raises(ValueError, match="the rows are not those that the model was trained on"):
         fitted(written(frame(seed=1), tmp_path), settings=Settings(certify=0, epochs=4), before=part)
     part = fitted(name, settings=Settings(certify=0, epochs=2)).model
-    with pytest.raises(ValueError, match="the model has had its 2 epochs"):
+    with pytest.raises(ValueError, match="the model has been trained for 2 epochs"):
         fitted(name, settings=Settings(certify=0, epochs=2), before=part)
 
 
@@ -394,16 +389,16 @@ def test_a_model_answers_frames(tmp_path):
     name = written(data, tmp_path)
     model = fitted(name).model
     whole = data.dropna()
-    expected = [label for label in answers(model, name) if label is not None]
+    expected = [label for label in predictions(model, name) if label is not None]
     assert model.predict(whole).tolist() == expected
     assert model.predict(pa.Table.from_pandas(whole)).tolist() == expected
     assert model.predict(pl.from_pandas(whole)).tolist() == expected
     assert model.decision_function(whole).shape == (len(whole), 3)
-    with pytest.raises(ValueError, match="lacks a value that the model needs"):
+    with pytest.raises(ValueError, match="has missing values; drop such rows"):
         model.predict(data)
     with pytest.raises(ValueError, match="the table has no column 'a', which the model was trained on"):
         model.predict(whole.drop(columns="a"))
-    with pytest.raises(ValueError, match="row 1, column 'colour' holds a text that the model was not trained on"):
+    with pytest.raises(ValueError, match="row 1, column 'colour': the model was not trained on the category 'pink'"):
         model.predict(whole.assign(colour="pink"))
 
 
@@ -412,9 +407,9 @@ def test_a_table_in_memory_is_a_source():
 
     table = pa.Table.from_pandas(frame(), preserve_index=False)
     found = fit(TableInMemory(table, "frame"), ColumnOptions("kind"), Settings(certify=1.0))
-    assert found.model.facts["source"] == "frame"
+    assert found.model.facts.source == "frame"
     assert found.certificate is not None
-    assert json.dumps(found.model.facts)
+    assert json.dumps(found.model.facts.to_dict())
 
 
 # ---------------------------------------------------------------------------------------------- files of many kinds
@@ -437,12 +432,12 @@ def test_first_rows_that_mislead_are_looked_at_again(tmp_path, small_looks):
     name = lines(tmp_path, head + "".join(f"1.5,{'uvw'[i % 3]},{'pq'[i % 2]}\n" for i in range(400)))
     found = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
     assert found.preparation.names == ["k", "c=0", "c=1", "c=2", "c=u", "c=v", "c=w"]
-    assert len(answers(found, name)) == 800
+    assert len(predictions(found, name)) == 800
     with open_source(name, sql="select k from data") as source:
         values = [value for batch in source.batches(["k"]) for value in batch.column(0).to_pylist()]
     assert values[-400:] == [1.5] * 400
     alone = fitted(name, ColumnOptions("y", exclude=("c",)), Settings(certify=0, test=0)).model
-    assert len(answers(alone, name)) == 800
+    assert len(predictions(alone, name)) == 800
     words = fitted(name, ColumnOptions("y", text=("c",), text_method="hashed"), Settings(certify=0, test=0)).model
     assert words.preparation.features[-1].role == "text"
 
@@ -455,10 +450,10 @@ def test_categories_are_read_as_text_when_a_file_of_them_looks_like_numbers(leve
     every = levels.split()
     name = lines(tmp_path, "c,a,y\n" + "".join(f"{every[i % 3]},{i % 7},{'pq'[i // 2 % 2]}\n" for i in range(60)))
     model = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
-    one = answers(model, lines(tmp_path, f"c,a\n{cell},3\n", "one.csv"))
+    one = predictions(model, lines(tmp_path, f"c,a\n{cell},3\n", "one.csv"))
     same = [
         answer
-        for answer, row in zip(answers(model, name), range(60), strict=True)
+        for answer, row in zip(predictions(model, name), range(60), strict=True)
         if every[row % 3] == cell and row % 7 == 3
     ]
     assert set(one) <= set(same)
@@ -467,10 +462,10 @@ def test_categories_are_read_as_text_when_a_file_of_them_looks_like_numbers(leve
 def test_words_and_empty_columns_when_they_are_asked_about(tmp_path):
     name = lines(tmp_path, "t,a,y\n" + "".join(f"w{i % 4} v{i % 3},{i % 7},{'pq'[i % 2]}\n" for i in range(60)))
     model = fitted(name, ColumnOptions("y", text=("t",), missing="mean"), Settings(certify=0, test=0)).model
-    assert len(answers(model, lines(tmp_path, "t,a\n12345,1\ntrue,\n", "o.csv"))) == 2
-    assert len(answers(model, lines(tmp_path, "t,a\nw1,\n", "p.csv"))) == 1
+    assert len(predictions(model, lines(tmp_path, "t,a\n12345,1\ntrue,\n", "o.csv"))) == 2
+    assert len(predictions(model, lines(tmp_path, "t,a\nw1,\n", "p.csv"))) == 1
     (tmp_path / "q.jsonl").write_text('{"t": "w1", "a": null}\n')
-    assert len(answers(model, tmp_path / "q.jsonl")) == 1
+    assert len(predictions(model, tmp_path / "q.jsonl")) == 1
 
 
 def test_labels_keep_their_names(tmp_path):
@@ -487,12 +482,12 @@ def test_old_line_ends_are_read(tmp_path):
     (tmp_path / "cr.csv").write_bytes(
         b"a,y\r" + b"".join(b"%d,%s\r" % (i, b"pq"[i % 2 : i % 2 + 1]) for i in range(30))
     )
-    assert fitted(tmp_path / "cr.csv", ColumnOptions("y"), Settings(certify=0)).model.facts["rows"]["read"] == 30
+    assert fitted(tmp_path / "cr.csv", ColumnOptions("y"), Settings(certify=0)).model.facts.rows.read == 30
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_batch_without_a_complete_row_has_the_same_columns(first, tmp_path):
-    from separatrix.cli.answers import write_answers
+    from separatrix.cli.prediction_files import write_predictions
 
     good, gaps = "1,2,p\n2,1,q\n" * 40_000, ",2,p\n" * 70_000
     model = fitted(
@@ -501,8 +496,8 @@ def test_a_batch_without_a_complete_row_has_the_same_columns(first, tmp_path):
     name = lines(tmp_path, "a,b,y\n" + (gaps + good if first else good + gaps), "m.csv")
     for ending in ("csv", "parquet", "jsonl"):
         with open_source(name) as source:
-            tables = predict(model, source, Answers(scores=True, keep=("b",)), Tally())
-            write_answers(tmp_path / f"o.{ending}", tables, as_json=False)
+            tables = predict(model, source, PredictOptions(scores=True, keep=("b",)), PredictionCounts())
+            write_predictions(tmp_path / f"o.{ending}", tables, as_json=False)
     out = pd.read_csv(tmp_path / "o.csv")
     assert list(out) == ["b", "prediction", "score"]
     assert out.prediction.isna().sum() == out.score.isna().sum() == 70_000
@@ -510,12 +505,12 @@ def test_a_batch_without_a_complete_row_has_the_same_columns(first, tmp_path):
     assert (tmp_path / "o.jsonl").read_text().count("\n") == 150_000
 
 
-def test_kept_columns_do_not_meet_answers(tmp_path):
+def test_kept_columns_do_not_meet_predictions(tmp_path):
     name = lines(tmp_path, "a,score,y\n" + "1,2,p\n2,1,q\n" * 20)
     model = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
-    already = pytest.raises(ValueError, match="has a column 'score' already, which cannot be kept beside the answers")
+    already = pytest.raises(ValueError, match="already has a column 'score', so --keep cannot pass it through")
     with open_source(name) as source, already:
-        list(predict(model, source, Answers(scores=True, keep=("score",)), Tally()))
+        list(predict(model, source, PredictOptions(scores=True, keep=("score",)), PredictionCounts()))
 
 
 def test_columns_of_small_numbers_are_scaled_on_disk_too(tmp_path):
@@ -523,27 +518,27 @@ def test_columns_of_small_numbers_are_scaled_on_disk_too(tmp_path):
     data = pd.DataFrame({"a": rng.standard_normal(500) * 1e-18, "b": rng.standard_normal(500)})
     data["kind"] = np.where(data.a > 0, "p", "q")
     name = written(data, tmp_path)
-    assert fitted(name, settings=Settings(certify=0, epochs=20), room=DISK).model.facts["held_out"]["accuracy"] > 0.9
+    assert fitted(name, settings=Settings(certify=0, epochs=20), budget=DISK).model.facts.test.accuracy > 0.9
 
 
-def test_a_run_on_disk_that_has_ended_is_not_resumed(tmp_path):
+def test_a_run_on_disk_that_has_ended_is_not_resumed(tmp_path, stream):
     data = pd.DataFrame({"a": [1.0, -1.0] * 30, "kind": ["p", "q"] * 30})
     name = written(data, tmp_path)
-    ended = fitted(name, settings=Settings(certify=0, epochs=9), room=DISK).model
-    assert ended.facts["converged"]
-    with pytest.raises(ValueError, match="has come to its end"):
-        fitted(name, settings=Settings(certify=0, epochs=20), room=DISK, before=ended)
+    ended = fitted(name, settings=Settings(certify=0, epochs=9), budget=DISK).model
+    assert ended.facts.converged
+    with pytest.raises(ValueError, match="the training of this model has ended"):
+        fitted(name, settings=Settings(certify=0, epochs=20), budget=DISK, before=ended)
 
 
-@pytest.mark.parametrize("room", [None, DISK], ids=["memory", "disk"])
-def test_other_weights_are_not_resumed(room, tmp_path):
+@pytest.mark.parametrize("budget", [None, DISK], ids=["memory", "disk"])
+def test_other_weights_are_not_resumed(budget, tmp_path):
     data = frame(500).dropna()
     data["w"] = np.arange(len(data)) % 3 + 1
-    asked, settings = ColumnOptions("kind", weight="w"), Settings(certify=0, epochs=2)
-    part = fitted(written(data, tmp_path), asked, settings, room).model
+    options, settings = ColumnOptions("kind", weight="w"), Settings(certify=0, epochs=2)
+    part = fitted(written(data, tmp_path), options, settings, budget).model
     data["w"] = data["w"].to_numpy()[::-1]
     with pytest.raises(ValueError, match="the rows are not those"):
-        fitted(written(data, tmp_path), asked, Settings(certify=0, epochs=4), room, before=part)
+        fitted(written(data, tmp_path), options, Settings(certify=0, epochs=4), budget, before=part)
 
 
 def test_updates_keep_the_labels_of_the_model(tmp_path):
@@ -558,8 +553,8 @@ def test_updates_keep_the_labels_of_the_model(tmp_path):
         model = fitted(name, ColumnOptions("y"), Settings(certify=0, test=0)).model
         new = lines(tmp_path, "a,y\n" + "".join(f"{i},{later.split()[i % 2]}\n" for i in range(20)), "n.csv")
         with open_source(new) as source:
-            told = update(model, source)
-        assert told.new_classes == []
+            result = update(model, source)
+        assert result.new_classes == []
         assert model.classes_.tolist() == classes
 
 
@@ -568,17 +563,18 @@ def test_ctrl_c_while_rows_are_scored_keeps_the_model(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("separatrix.tables.fit.Scores.add", stop)
-    for room in (None, DISK):
-        found = fitted(written(frame(), tmp_path), settings=Settings(certify=0, epochs=2), room=room)
+    for budget in (None, DISK):
+        found = fitted(written(frame(), tmp_path), settings=Settings(certify=0, epochs=2), budget=budget)
         assert found.interrupted
         assert found.model.estimator.coef_.shape[0] == 3
 
 
-def test_numbers_that_float32_cannot_hold_are_told(tmp_path):
+def test_numbers_that_float32_cannot_hold_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(rowfile, "GROUP", 0)
     name = lines(tmp_path, "a,y\n" + "".join(f"{i}e38,{'pq'[i % 2]}\n" for i in range(20)))
-    with pytest.raises(ValueError, match=r"holds a number beyond 3\.4e38, which rows on disk cannot hold"):
+    with pytest.raises(ValueError, match=r"has a number beyond 3\.4e38, which rows on disk cannot hold"):
         fitted(name, ColumnOptions("y", scale="none"), Settings(certify=0), DISK)
-    with pytest.raises(ValueError, match="column 'a' holds numbers too large to be scaled"):
+    with pytest.raises(ValueError, match="column 'a' has numbers too large to be scaled"):
         fitted(
             lines(tmp_path, "a,y\n" + "".join(f"{i % 2 * 2 - 1}.7e308,{'pq'[i % 2]}\n" for i in range(20))),
             ColumnOptions("y"),
@@ -588,10 +584,10 @@ def test_numbers_that_float32_cannot_hold_are_told(tmp_path):
 def test_runs_at_the_same_time_do_not_spoil_a_cache(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 
-    name, room = written(frame(3000), tmp_path), MemoryBudget(cache=tmp_path / "cache")
+    name, budget = written(frame(3000), tmp_path), MemoryBudget(cache=tmp_path / "cache")
     settings = Settings(certify=0, epochs=3)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: fitted(name, settings=settings, room=room).model, range(4)))
-    found.append(fitted(name, settings=settings, room=room).model)
+        found = list(pool.map(lambda _: fitted(name, settings=settings, budget=budget).model, range(4)))
+    found.append(fitted(name, settings=settings, budget=budget).model)
     assert len({json.dumps(model.estimator.coef_.tolist()) for model in found}) == 1
     assert len(list((tmp_path / "cache").iterdir())) == 1

@@ -1,0 +1,199 @@
+"""What is known about how a model of a table came to be; it is stored in the model file and printed as JSON.
+
+A fit fills it in as it goes on (``dataclasses.replace``), ``update`` changes it, and the commands and the report read
+it. A model file of version 0.1 holds a dictionary instead, which ``Facts.from_dict`` reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.kinds import MODELS
+from separatrix.tables.scores import Scores
+from separatrix.tables.settings import Settings
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """Rows read, dropped for missing values, trained on, and in the test set."""
+
+    read: int = 0
+    dropped: int = 0
+    train: int = 0
+    test: int = 0
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """Names of the columns used and not used, and how many numbers a row becomes."""
+
+    used: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    numbers: int = 0
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """A class and how many training rows it has."""
+
+    label: Any
+    rows: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training on disk stands: epochs done, groups of rows done in the current one, mistakes in it so far."""
+
+    epoch: int = 0
+    group: int = 0
+    mistakes: int = 0
+
+
+@dataclass(frozen=True)
+class UpdateRecord:
+    """New rows that ``update`` trained on, and the mistakes made on the way."""
+
+    source: str
+    rows: int
+    mistakes: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """How a model of a table came to be.
+
+    Attributes
+    ----------
+    version : int
+        Of this record.
+    separatrix : str
+        The version of the package that fitted the model.
+    source, fingerprint : str
+        The name of the source, and a key that changes when it changes (None where that cannot be told).
+    options : ColumnOptions
+        What was asked about the columns.
+    settings : Settings
+        How it was fitted.
+    rows, columns, classes : RowCounts, ColumnUse, tuple of ClassCount
+        What was read.
+    missing : dict
+        How many values are missing, by column.
+    constant : tuple of str
+        Columns with a single value.
+    data : str or None
+        A key of the rows trained on; None once the model was updated.
+    on_disk : bool
+        Whether it was trained on rows on disk.
+    status, converged, interrupted : str, bool, bool
+        How training ended.
+    progress, mistakes : Progress or None, tuple of int
+        Of training on disk: where it stands, and the mistakes in each epoch.
+    test : Scores or None
+        On the test set.
+    training_accuracy : float or None
+        On the rows trained on.
+    certificate : dict or None
+        Whether the classes are linearly separable, as JSON.
+    no_certificate : str
+        Why there is none: "off", "interrupted", "classes", "size", "disk" or "updated".
+    updates : tuple of UpdateRecord
+        Later calls of ``update``.
+    seconds : float or None
+        How long the fit took.
+    """
+
+    version: int = VERSION
+    separatrix: str = ""
+    source: str = ""
+    fingerprint: str | None = None
+    options: ColumnOptions = field(default_factory=ColumnOptions)
+    settings: Settings = field(default_factory=Settings)
+    rows: RowCounts = field(default_factory=RowCounts)
+    columns: ColumnUse = field(default_factory=ColumnUse)
+    classes: tuple[ClassCount, ...] = ()
+    missing: dict[str, int] = field(default_factory=dict)
+    constant: tuple[str, ...] = ()
+    data: str | None = None
+    on_disk: bool = False
+    status: str = ""
+    converged: bool = False
+    interrupted: bool = False
+    progress: Progress | None = None
+    mistakes: tuple[int, ...] = ()
+    test: Scores | None = None
+    training_accuracy: float | None = None
+    certificate: dict[str, Any] | None = None
+    no_certificate: str = ""
+    updates: tuple[UpdateRecord, ...] = ()
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in _KINDS.items():
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"the facts about the model are damaged: {name} is {getattr(self, name)!r:.60}")
+        for name, kind in (("classes", ClassCount), ("updates", UpdateRecord), ("constant", str), ("mistakes", int)):
+            if not all(isinstance(each, kind) for each in getattr(self, name)):
+                raise ValueError(f"the facts about the model are damaged: {name} holds something else")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as JSON holds them."""
+        out = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name in ("options", "settings", "rows", "columns", "progress"):
+            out[name] = None if out[name] is None else asdict(out[name])
+        for name in ("classes", "updates"):
+            out[name] = [asdict(each) for each in out[name]]
+        out["test"] = None if self.test is None else self.test.to_dict()
+        return out
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Facts:
+        """Return the facts that ``to_dict`` wrote, or that version 0.1 kept in its model files."""
+        try:
+            own = dict(values)
+            if "version" not in own:
+                own = _from_version_0(own)
+            own = {name: value for name, value in own.items() if name in cls.__dataclass_fields__}
+            for name, kind in (("rows", RowCounts), ("columns", ColumnUse), ("progress", Progress),
+                               ("options", ColumnOptions), ("settings", Settings)):  # fmt: skip
+                if own.get(name) is not None:
+                    own[name] = kind(**{key: _tuples(value) for key, value in own[name].items()})
+            own["classes"] = tuple(ClassCount(**each) for each in own.get("classes", ()))
+            own["updates"] = tuple(UpdateRecord(**each) for each in own.get("updates", ()))
+            for name in ("constant", "mistakes"):
+                own[name] = tuple(own.get(name, ()))
+            if own.get("test") is not None:
+                own["test"] = Scores.from_dict(own["test"])
+            return cls(**own)
+        except (TypeError, KeyError, AttributeError, LookupError) as problem:
+            raise ValueError(f"the facts about the model are damaged ({type(problem).__name__}: {problem})") from None
+
+
+_KINDS: dict[str, Any] = {
+    "version": int, "separatrix": str, "source": str, "fingerprint": str | None, "options": ColumnOptions,
+    "settings": Settings, "rows": RowCounts, "columns": ColumnUse, "classes": tuple, "missing": dict, "constant": tuple,
+    "data": str | None, "on_disk": bool, "status": str, "converged": bool, "interrupted": bool,
+    "progress": Progress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
+    "certificate": dict | None, "no_certificate": str, "updates": tuple, "seconds": float | int | None,
+}  # fmt: skip
+
+
+def _from_version_0(old: dict[str, Any]) -> dict[str, Any]:
+    """Return the dictionary of version 0.1 under the names of now."""
+    names = {"asked": "options", "place": "progress", "held_out": "test", "uncertified": "no_certificate"}
+    own = {names.get(name, name): value for name, value in old.items()}
+    own["version"] = VERSION
+    if own.get("settings"):
+        settings = own["settings"] = dict(own["settings"])
+        parameters = settings["parameters"] = dict(settings.get("parameters", {}))
+        online = parameters.pop("solver", "dual") == "online" or own.get("on_disk")
+        if settings.get("model") == "svm" and online and "online-svm" in MODELS:
+            settings["model"] = "online-svm"
+    return own
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

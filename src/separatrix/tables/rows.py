@@ -1,0 +1,235 @@
+"""The one loop over the rows of a source as a fitted model reads them: for predict, update, reports and whole tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.geometry.rows import is_sparse
+from separatrix.tables.columns import ChosenColumns
+from separatrix.tables.preparation import Preparation
+from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
+from separatrix.tables.reading import (
+    ROWS,
+    Levels,
+    Reader,
+    all_finite,
+    as_label,
+    check_finite,
+    column_number,
+    table_rows,
+    without_column,
+)
+from separatrix.tables.sources.base import MatrixSource
+from separatrix.text import listed
+
+UNKNOWN = ("fail", "zero")
+
+
+def check_unknown(unknown: str) -> None:
+    """Refuse a word that does not say what to do about a category that the model was not trained on."""
+    if unknown not in UNKNOWN:
+        raise ValueError(f"--unknown must be one of {', '.join(UNKNOWN)}; got {unknown!r}")
+
+
+@dataclass
+class Block:
+    """Some rows of a source.
+
+    Attributes
+    ----------
+    raw : RawRows
+        The rows, categories as codes of the model's levels.
+    incomplete : array of bool
+        Which rows have missing values that are not imputed: they have no prediction.
+    labels : array or None
+        Codes of the labels: places in ``ModelRows.labels``, -1 where one is missing; None where none are read.
+    kept : dict
+        Columns of the source to pass through, by name.
+    """
+
+    raw: RawRows
+    incomplete: NDArray[np.bool_]
+    labels: NDArray[np.int32] | None = None
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which rows are complete and have a label."""
+        assert self.labels is not None
+        return ~self.incomplete & (self.labels != MISSING)
+
+
+class ModelRows:
+    """Reads the rows of a source as a model needs them.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    source : TableSource or MatrixSource
+        The rows.
+    labels : {"no", "need", "if there"}
+        Whether to read the labels (and sample weights).
+    unknown : {"fail", "zero"}
+        What to do about a category that the model was not trained on.
+    keep : sequence of str
+        Columns of the source to pass through.
+
+    Attributes
+    ----------
+    labels : list
+        The classes of the model, then new labels in the order in which they appear.
+    """
+
+    def __init__(
+        self, model: Any, source: Any, *, labels: str = "no", unknown: str = "fail", keep: Sequence[str] = ()
+    ) -> None:
+        check_unknown(unknown)
+        self._model, self._source, self._unknown, self._keep = model, source, unknown, list(keep)
+        self._needed = labels == "need"
+        self.labels: list[Any] = model.classes_.tolist()
+        self._codes = {label: code for code, label in enumerate(self.labels)}
+        preparation = model.preparation
+        self._matrix = isinstance(source, MatrixSource)
+        if self._matrix != bool(preparation.anonymous):
+            raise ValueError(_mismatch(model, source))
+        if self._matrix and keep:
+            raise ValueError(f"--keep names columns, but {source.name} has no column names")
+        there = self._matrix or model.target in {column.name for column in source.columns}
+        self.labelled = labels == "need" or (labels == "if there" and there)
+
+    def __iter__(self) -> Iterator[Block]:
+        return self._matrix_blocks() if self._matrix else self._table_blocks()
+
+    def _table_blocks(self) -> Iterator[Block]:
+        preparation = self._model.preparation
+        reader = reader_for(self._model, self._source, labels=self.labelled)
+        for raw, kept in self._raw_rows(reader):
+            if self._unknown == "fail":
+                refuse_unseen(preparation, reader, raw)
+            labels = None
+            if raw.labels is not None and reader.classes is not None:
+                labels = self._coded(list(reader.classes.codes), raw.labels)
+            yield Block(raw, incomplete(preparation, raw), labels, kept)
+
+    def _raw_rows(self, reader: Reader) -> Iterator[tuple[RawRows, dict[str, Any]]]:
+        if not self._keep:
+            yield from ((raw, {}) for raw in table_rows(self._source, reader))
+            return
+        needed = reader.chosen.names
+        names = needed + [name for name in self._keep if name not in needed]
+        for batch in self._source.batches(names, rows=ROWS):
+            kept = {name: batch.column(batch.schema.names.index(name)) for name in self._keep}
+            yield reader.read(batch), kept
+
+    def _matrix_blocks(self) -> Iterator[Block]:
+        model, source, row = self._model, self._source, 1
+        preparation, place = model.preparation, column_number(model.target)
+        for X, y in source.blocks(ROWS):
+            if y is None and X.shape[1] == preparation.width + 1 and place is not None:
+                X, y = without_column(X, place)
+            if self._needed and y is None:
+                raise ValueError(f"{source.name} has no labels")
+            check_width(preparation, X, source.name)
+            check_finite(source.name, X, [], row)
+            row += X.shape[0]
+            raw = RawRows(X, np.empty((X.shape[0], 0), dtype=np.int32))
+            labels = None
+            if self.labelled and y is not None:
+                values, places = np.unique(y, return_inverse=True)
+                labels = self._coded([as_label(value) for value in values.tolist()], places)
+            yield Block(raw, incomplete(preparation, raw), labels)
+
+    def _coded(self, values: list[Any], places: NDArray[Any]) -> NDArray[np.int32]:
+        """Return codes of labels given as places in a list of values, the last place being a missing one."""
+        table = [MISSING if value is None else self._code(self._own(value)) for value in values]
+        return np.array([*table, MISSING], dtype=np.int32)[places]
+
+    def _code(self, label: Any) -> int:
+        if label not in self._codes:
+            self._codes[label] = len(self.labels)
+            self.labels.append(label)
+        return self._codes[label]
+
+    def _own(self, label: Any) -> Any:
+        """Return a label as the model has it, where a file writes it in another way: 1.0 for 1, 0.5 for '0.5'."""
+        if label in self._codes:
+            return self.labels[self._codes[label]]
+        plain = as_label(label)
+        named = isinstance(self.labels[0], str)
+        return str(plain) if named and not isinstance(plain, str) else plain
+
+
+def _mismatch(model: Any, source: Any) -> str:
+    if model.preparation.anonymous:
+        kind = model.preparation.anonymous
+        return f"the model was trained on numbers without column names ({kind}), but {source.name} is a table"
+    columns = listed(model.feature_names_in_)
+    return f"the model was trained on the columns {columns}, but {source.name} has no column names"
+
+
+def incomplete(preparation: Preparation, raw: RawRows) -> NDArray[np.bool_]:
+    """Return which rows have missing values that are not imputed."""
+    if preparation.missing == "mean" or is_sparse(raw.numbers):
+        return np.zeros(len(raw), dtype=bool)
+    gone = (raw.codes == MISSING).any(axis=1)
+    if not all_finite(raw.numbers):
+        gone |= np.isnan(raw.numbers).any(axis=1)
+    for texts in raw.texts:
+        if not is_sparse(texts):
+            gone |= np.array([text is None for text in texts], dtype=bool)
+    return np.asarray(gone)
+
+
+def check_width(preparation: Preparation, X: Any, where: str) -> None:
+    """Refuse rows of another width; sparse ones may be narrower."""
+    if X.shape[1] > preparation.width or (X.shape[1] < preparation.width and not is_sparse(X)):
+        raise ValueError(f"{where} has {X.shape[1]:,} features; the model was trained on {preparation.width:,}")
+
+
+def reader_for(model: Any, source: Any, *, labels: bool = False) -> Reader:
+    """Return a reader of the model's columns in a table, or say which column is absent or of another kind."""
+    by_name = {column.name: column for column in source.columns}
+    preparation = model.preparation
+    needed = [feature.name for feature in preparation.features]
+    needed += [model.target] if labels else []
+    needed += [model.weight] if labels and model.weight else []
+    absent = [name for name in needed if name not in by_name]
+    if absent:
+        which = f"column {absent[0]!r}" if len(absent) == 1 else f"columns {listed(repr(name) for name in absent)}"
+        raise ValueError(
+            f"{source.name} has no {which}, which the model was trained on; its columns are {listed(by_name)}"
+        )
+    numbers = [feature.name for feature in preparation.role("number")]
+    source.read_as(numbers, [feature.name for feature in preparation.features if feature.role != "number"])
+    by_name = {column.name: column for column in source.columns}
+    for name in numbers:
+        column = by_name[name]
+        if column.kind in ("date", "flag"):
+            raise ValueError(f"{source.name}, column {name!r} is {column.type}, but the model was trained on numbers")
+    roles = {role: tuple(by_name[f.name] for f in preparation.role(role)) for role in ("number", "category", "text")}
+    target = by_name[model.target] if labels else None
+    weight = by_name[model.weight] if labels and model.weight else None
+    chosen = ChosenColumns(roles["number"], roles["category"], roles["text"], tuple(needed), target, weight)
+    levels = [Levels(source.name, f.name, known=f.levels) for f in preparation.role("category")]
+    classes = Levels(source.name, model.target) if labels else None
+    return Reader(source.name, chosen, levels, classes)
+
+
+def refuse_unseen(preparation: Preparation, reader: Reader, raw: RawRows) -> None:
+    """Say in which of the rows read last the first category appears that the model was not trained on."""
+    unseen = raw.codes == UNSEEN
+    if not unseen.any():
+        return
+    row, place = (int(k) for k in np.argwhere(unseen)[0])
+    feature = preparation.role("category")[place]
+    at = f"{reader.where}, row {reader.rows - len(raw) + row + 1:,}, column {feature.name!r}"
+    raise ValueError(
+        f"{at}: the model was not trained on the category {reader.levels[place].unseen!r}; it knows "
+        f"{listed(repr(level) for level in feature.levels)} (--unknown zero encodes it as none of these)"
+    )

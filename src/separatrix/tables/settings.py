@@ -1,0 +1,91 @@
+"""How to fit: the model, the test set, limits, and how much memory rows may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from separatrix.tables.kinds import MODELS
+from separatrix.tables.memory import available, size_of_files
+
+COPIES = 3  # of the rows that a fit in memory holds at its peak
+_SHARE = 0.6  # of the memory that is available
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit.
+
+    Parameters
+    ----------
+    model : str
+        One of ``kinds.MODELS``.
+    test : float
+        The fraction of rows in the test set; 0 for none.
+    epochs : int, optional
+        The maximum number of epochs.
+    time_limit : float, optional
+        Seconds for training.
+    seed : int
+        Random seed of the test set and of the order of rows.
+    parameters : dict
+        More parameters of the estimator.
+    certify : float
+        Seconds for the certificate of the data; 0 for none.
+    """
+
+    model: str = "averaged"
+    test: float = 0.2
+    epochs: int | None = None
+    time_limit: float | None = None
+    seed: int = 0
+    parameters: dict[str, Any] = field(default_factory=dict)
+    certify: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise ValueError(f"--model must be one of {', '.join(MODELS)}; got {self.model!r}")
+        if not 0 <= self.test < 1:
+            raise ValueError(f"--test must be at least 0 and below 1; got {self.test:g}")
+        if self.epochs is not None and self.epochs < 1:
+            raise ValueError(f"--epochs must be at least 1; got {self.epochs}")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"--time-limit must be a positive number of seconds; got {self.time_limit:g}")
+        if not self.certify >= 0:  # nor is nan
+            raise ValueError(f"--certify must be a number of seconds, at least 0; got {self.certify:g}")
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"--seed must be from 0 to 2^32 - 1; got {self.seed}")
+
+
+@dataclass(frozen=True)
+class MemoryBudget:
+    """How much memory rows may take; beyond it they are kept on disk.
+
+    Parameters
+    ----------
+    memory : int, optional
+        Bytes for the rows, copies included; by default most of what is available.
+    cache : Path, optional
+        A folder in which rows on disk are kept for the next run.
+    """
+
+    memory: int | None = None
+    cache: Path | None = None
+
+    @property
+    def limit(self) -> int:
+        """Bytes that rows may take."""
+        return self.memory if self.memory is not None else int(available() * _SHARE)
+
+    def make_cache(self) -> None:
+        """Create the cache folder."""
+        assert self.cache is not None
+        try:
+            self.cache.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise ValueError(f"--cache {self.cache}: cannot create the folder: {problem.strerror}") from None
+
+    def is_tight(self, where: str | None) -> bool:
+        """Return whether the files of a source are so large that reading them must take as little memory as it can."""
+        return self.cache is not None or size_of_files(where) * COPIES > self.limit

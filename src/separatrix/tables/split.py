@@ -1,0 +1,103 @@
+"""Which rows are the test set: drawn by a seed, each class keeping its share, whether rows are in memory or on disk.
+
+The rows are those of scikit-learn's ``train_test_split`` with the same seed. Its memory here is one byte a row, and the
+labels may come in blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class TestSplit:
+    """A test set of rows whose labels come in blocks, in the order of the rows.
+
+    Parameters
+    ----------
+    counts : array
+        How many rows each class has, by code.
+    test : float
+        The fraction of rows in the test set; 0 for none.
+    seed : int
+        Decides which rows are drawn.
+
+    Examples
+    --------
+    >>> labels = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 1], dtype=np.int32)
+    >>> split = TestSplit(np.bincount(labels), 0.2, seed=0)
+    >>> [mask.astype(int).tolist() for mask in split.masks([labels[:6], labels[6:]])]
+    [[0, 0, 0, 0, 1, 1], [0, 0, 0, 0]]
+    """
+
+    __test__ = False  # for pytest, which takes the name for a test
+
+    def __init__(self, counts: Counts, test: float, seed: int) -> None:
+        self._counts = np.asarray(counts, dtype=np.int64)
+        n = int(self._counts.sum())
+        self.n_test = int(np.ceil(n * test)) if test else 0
+        self._drawn: Mask | None = None  # by class and row within the class; not stratified: by row
+        self.stratified = False
+        if not self.n_test:
+            return
+        n_train = n - self.n_test
+        if n_train < 2:
+            raise ValueError(f"{n} rows are too few for --test {test:g}: use --test 0")
+        there = self._counts[self._counts > 0]
+        self.stratified = bool(there.min() >= 2 and min(self.n_test, n_train) >= len(there))
+        rng = np.random.RandomState(seed)
+        self._drawn = np.zeros(n, dtype=bool)
+        if not self.stratified:
+            self._drawn[rng.permutation(n)[: self.n_test]] = True
+            return
+        train = _shares(there, n_train, rng)
+        held = _shares(there - train, self.n_test, rng)
+        begin = 0
+        for count, first, taken in zip(there.tolist(), train.tolist(), held.tolist(), strict=True):
+            self._drawn[begin + rng.permutation(count)[first : first + taken]] = True
+            begin += count
+
+    def masks(self, labels: Iterable[NDArray[np.int32]]) -> Iterator[Mask]:
+        """Yield for each block of labels, by code, which of its rows are in the test set."""
+        after = np.concatenate([[0], np.cumsum(self._counts)[:-1]])  # where the next row of each class is in _drawn
+        row = 0
+        for block in labels:
+            if self._drawn is None:
+                yield np.zeros(len(block), dtype=bool)
+            elif not self.stratified:
+                yield self._drawn[row : row + len(block)]
+            else:
+                order = np.argsort(block, kind="stable")
+                seen = np.bincount(block, minlength=len(after))
+                rank = np.arange(len(block)) - np.repeat(np.cumsum(seen) - seen, seen)
+                mask = np.empty(len(block), dtype=bool)
+                mask[order] = self._drawn[np.repeat(after, seen) + rank]
+                after += seen
+                yield mask
+            row += len(block)
+
+    def rows(self, labels: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows to train on and those of the test set, where all labels are in memory."""
+        mask = next(self.masks([labels]))
+        return np.flatnonzero(~mask), np.flatnonzero(mask)
+
+
+def _shares(counts: Counts, n: int, rng: np.random.RandomState) -> Counts:
+    """Return how many of ``n`` draws each class gets: its share rounded down, the rest by remainder, ties by lot."""
+    exact = counts / counts.sum() * n
+    shares = np.floor(exact)
+    left = int(n - shares.sum())
+    remainder = exact - shares
+    for value in np.unique(remainder)[::-1]:
+        if not left:
+            break
+        tied = np.flatnonzero(remainder == value)
+        taken = rng.choice(tied, size=min(len(tied), left), replace=False)
+        shares[taken] += 1
+        left -= len(taken)
+    return shares.astype(np.int64)
