@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from pyarrow import csv
+from separatrix.cli.answers import write_answers
 from sklearn.linear_model import Perceptron
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from separatrix.cli.answers import write_answers
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.fit import Settings, fit
 from separatrix.tables.predict import Answers, Tally, predict

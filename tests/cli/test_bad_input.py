@@ -42,7 +42,7 @@ def write(name: str, content: str | bytes) -> str:
 def test_a_file_that_is_not_there(refused, tmp_path):
     write("data.csv", ROWS)
     assert refused("fit", "dta.csv", "--target", "kind") == "there is no file dta.csv; is data.csv meant?"
-    assert "neither a file nor a built-in data set; those are penguins" in refused("fit", "pinguins", "--target", "y")
+    assert "nor a built-in data set of that name; those are penguins" in refused("fit", "pinguins", "--target", "y")
     assert refused("predict", "no.sx", "data.csv") == "no.sx: there is no such file"
 
 
@@ -80,7 +80,7 @@ def test_a_binary_file_named_csv(refused):
         (["--target", "kind", "--weight", "kind"], "column 'kind' holds VARCHAR; weights must be numbers"),
         (["--target", "kind", "--text", "a"], "--text is for columns of text"),
         (["--target", "kind", "--features", "kind"], "--features names 'kind', which is the target"),
-        (["--target", "kind", "--test", "1"], "--test must be a share from 0"),
+        (["--target", "kind", "--test", "1"], "--test must be at least 0 and below 1"),
         (["--target", "kind", "--epochs", "0"], "--epochs must be at least 1"),
         (["--target", "kind", "--time-limit", "0"], "--time-limit must be a positive number"),
         (["--target", "kind", "--seed", "-1"], "--seed must be from 0 to 2^32 - 1"),
@@ -88,7 +88,7 @@ def test_a_binary_file_named_csv(refused):
         (["--target", "kind", "--param", "C"], "--param must be NAME=VALUE"),
         (["--target", "kind", "--param", "C=1"], "Perceptron has no parameter 'C'; it has "),
         (["--target", "kind", "--param", "eta0=-1"], "eta0 must be"),
-        (["--target", "kind", "-o", "no/such/m.sx"], "cannot write no/such/m.sx: there is no folder"),
+        (["--target", "kind", "-o", "no/such/m.sx"], "cannot write no/such/m.sx: the folder"),
         (["--target", "kind", "-o", "."], "is a folder"),
         (["--target", "kind", "--model", "kernel-svm", "--time-limit", "1"], "--time-limit cannot end a kernel-svm"),
     ],
@@ -100,11 +100,11 @@ def test_options_that_cannot_be_meant(refused, arguments, words):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ("a,y\n1,x\n2,x\n", "column 'y' is constant: every row holds 'x', and two classes are needed"),
-        ("a,y\n" + "".join(f"{k},n{k}\n" for k in range(60)), "column 'y' holds 60 different texts in 60 rows: it is "
+        ("a,y\n1,x\n2,x\n", "column 'y' is constant: every row has 'x'; at least two classes are needed"),
+        ("a,y\n" + "".join(f"{k},n{k}\n" for k in range(60)), "column 'y' has 60 distinct texts in 60 rows: it is "
                                                              "almost unique"),
         ("a,y\n" + "".join(f"{k},{k / 7}\n" for k in range(60)), "it is "),
-        ("a,y\n1,\n2,\n", "lack a value"),
+        ("a,y\n1,\n2,\n", "have missing values"),
         ("a,when,y\n1,2024-01-02,x\n2,2024-01-03,z\n", "column 'when' holds dates or times (DATE), which are no "),
         ("a,y\n" + "".join(f"id{k},{'xz'[k % 2]}\n" for k in range(300)), "column 'a' holds more than 100 different "
                                                                           "texts within 300 rows and looks like a name "
@@ -133,14 +133,14 @@ def test_tables_that_cannot_be_learned_from(refused, rows, words):
 def test_missing_values_can_be_refused(refused):
     name = write("t.csv", "a,y\n1,x\n,z\n3,x\n4,z\n")
     assert refused("fit", name, "--target", "y", "--missing", "fail").startswith(
-        "t.csv, row 2, column 'a': the value is missing"
+        "t.csv, row 2, column 'a': missing value"
     )
 
 
 def test_too_few_rows(refused):
-    assert "too few to hold out" in refused("fit", write("t.csv", "a,y\n1,x\n2,z\n"), "--target", "y")
+    assert "too few for --test 0.2" in refused("fit", write("t.csv", "a,y\n1,x\n2,z\n"), "--target", "y")
     text = refused("fit", write("u.csv", "a,y\n" + "1,x\n" * 9 + "2,z\n"), "--target", "y", "--test", "0.8")
-    assert "no row of class 'z' is left to learn from once 0.8 of the rows are held out" in text
+    assert "class 'z' has no training row with --test 0.8" in text
 
 
 def test_rows_that_a_model_cannot_answer(refused, run):
@@ -150,7 +150,7 @@ def test_rows_that_a_model_cannot_answer(refused, run):
     assert text == "u.csv has no column 'c', which the model was trained on; its columns are a, y"
     text = refused("predict", "m.sx", write("v.csv", "a,c\n1,r\n2,violet\n"), "-o", "out.csv")
     assert text.startswith(
-        "v.csv, row 2, column 'c' holds a text that the model was not trained on, as 'violet'; it knows 'b', 'g'"
+        "v.csv, row 2, column 'c': the model was not trained on the category 'violet'; it knows 'b', 'g'"
     )
     assert not Path("out.csv").exists()
     assert run("predict", "m.sx", "v.csv", "--unknown", "zero")[0] == 0
@@ -158,7 +158,7 @@ def test_rows_that_a_model_cannot_answer(refused, run):
     assert text.startswith("w.csv, line 2, column 'a': found the text 'q' where")
     assert "has no column names" in refused("predict", "m.sx", write("x.libsvm", "1 1:2\n"))
     assert "has no probabilities" in refused("predict", "m.sx", name, "--proba")
-    assert "the ending must be one of .csv" in refused("predict", "m.sx", name, "-o", "out.xlsx")
+    assert "the file name must end in one of .csv" in refused("predict", "m.sx", name, "-o", "out.xlsx")
     assert "has no column 'q', which --keep names" in refused("predict", "m.sx", name, "--keep", "q")
     text = refused("update", "m.sx", write("z.csv", "a,c\n1,r\n"))
     assert "z.csv has no column 'y'" in text
@@ -201,7 +201,7 @@ def test_models_that_are_none(refused, run):
     import separatrix as sx
 
     sx.save(sx.Perceptron().fit(np.eye(2), [0, 1]), "bare.sx")
-    assert "bare.sx holds a Perceptron, which knows nothing of tables" in refused("predict", "bare.sx", name)
+    assert "bare.sx holds a Perceptron that was saved from Python" in refused("predict", "bare.sx", name)
     assert "m.sx" in refused("fit", "m.sx", "--target", "kind")
 
 
@@ -265,9 +265,9 @@ def test_a_full_disk_leaves_what_was_there(command, run, tmp_path):
 
 def test_what_is_read_is_not_written_over(refused, run):
     name = write("t.csv", ROWS)
-    assert "would write over t.csv" in refused("fit", name, "--target", "kind", "-o", "t.csv")
+    assert "would overwrite the input t.csv" in refused("fit", name, "--target", "kind", "-o", "t.csv")
     assert run("fit", name, "--target", "kind", "-o", "m.sx")[0] == 0
-    assert "would write over" in refused("predict", "m.sx", name, "-o", "t.csv")
+    assert "would overwrite" in refused("predict", "m.sx", name, "-o", "t.csv")
     assert "is no name for JSON lines" in refused("predict", "m.sx", name, "--json", "-o", "o.csv")
 
 
@@ -280,7 +280,7 @@ def test_settings_cannot_change_when_a_run_goes_on(refused, run):
     name = write("t.csv", ROWS)
     assert run("fit", name, "--target", "kind", "-o", "m.sx", "--epochs", 2)[0] == 0
     for option, value in (("--test", 0), ("--seed", 0), ("--missing", "mean")):
-        assert f"{option} cannot be given with --resume" in refused("fit", name, "--resume", "m.sx", option, value)
+        assert f"{option} cannot be combined with --resume" in refused("fit", name, "--resume", "m.sx", option, value)
 
 
 def test_a_typo_among_many_numbers_is_named(refused):

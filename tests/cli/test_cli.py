@@ -135,7 +135,7 @@ def test_a_full_disk_is_said_and_leaves_nothing():
             [*COMMAND, "trace", "lecture-000", "--format", "csv"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert ran.returncode == 1
-    assert ran.stderr == "separatrix: the output cannot be written: No space left on device\n"
+    assert ran.stderr == "separatrix: cannot write the output: No space left on device\n"
 
 
 def test_demo_shows_head_tail_status_and_the_bound():
@@ -187,7 +187,7 @@ def test_a_certificate_goes_through_a_file_and_is_checked(tmp_path):
     shown = invoke("certify", data, "--target", "class", "--json", str(proof), "--explain")
     assert "strictly separable" in shown.stdout
     assert "No plane does better" in " ".join(shown.stdout.split())
-    assert "certificate written to" in shown.stderr
+    assert "Certificate written to" in shown.stderr
     checked = invoke("verify", str(proof), data, "--target", "class")
     assert checked.exit_code == 0
     assert checked.stdout.startswith("verified: ")
@@ -241,18 +241,18 @@ def test_several_classes_are_a_table(tmp_path):
     ("arguments", "message"),
     [
         (["nowhere.csv"], "there is no file nowhere.csv"),
-        (["nowhere"], "nowhere is neither a file nor a built-in data set; those are penguins, lecture-000, "),
-        (["xor", "--target", "y"], "has its own labels"),
+        (["nowhere"], "there is no file nowhere, nor a built-in data set of that name; those are penguins, lecture-000, "),
+        (["xor", "--target", "y"], "with labels of its own"),
         (["DATA"], "Name it with --target"),
         (["DATA", "--target", "x"], "no column 'x', which --target names; its columns are a, b, class"),
         (["EMPTY", "--target", "x"], "is empty"),
-        (["ONE", "--target", "class"], "column 'class' is constant: every row holds 'no', and two classes are needed"),
+        (["ONE", "--target", "class"], "column 'class' is constant: every row has 'no'; at least two classes are needed"),
         (["TEXT", "--target", "class"], "column 'a' holds numbers and also 'x', which is none"),
         (["TWICE", "--target", "class"], "two columns called 'a'"),
         (["HUGE", "--target", "class"], "row 1, column 'a': inf is not a finite number"),
         (["UNDERSCORE", "--target", "class"], "column 'a' holds numbers and also '1_0'"),
         (["WHOLE", "--target", "class"], "row 1, column 'a': no 64-bit float equals 9007199254740993"),
-        (["xor", "--model", "svm", "--tol", "0.1"], "cannot be given with --model"),
+        (["xor", "--model", "svm", "--tol", "0.1"], "cannot be combined with --model"),
         (["xor", "--tol", "2"], "tol must be"),
         (["xor", "--time-limit", "0"], "time_limit must be"),
         (["xor", "--json", "no/such/folder/proof.json"], "cannot write"),

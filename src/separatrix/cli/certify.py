@@ -82,8 +82,8 @@ def certify(
     or "not decided". Rows are counted from 0, without the header and without rows with missing values. Numbers in a
     file are read as the nearest 64-bit floats, and the proof is about these; categories are one-hot encoded.
 
-    Examples:
-
+    Examples
+    --------
       separatrix certify xor
 
       separatrix certify points.csv --target class --json proof.json

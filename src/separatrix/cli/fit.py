@@ -125,8 +125,8 @@ def fit(
     Numbers are scaled and categories one-hot encoded. The model file holds these steps, so predict reads raw files.
     Ctrl-C keeps the model trained so far; --resume continues it.
 
-    Examples:
-
+    Examples
+    --------
       separatrix fit penguins --target species --report penguins.html
 
       separatrix fit mails.csv --target spam --text subject --model svm -o mails.sx

@@ -53,8 +53,8 @@ def plot(
 ) -> None:
     """Draw a model: decision boundary, margins, weights, or the training curve.
 
-    Examples:
-
+    Examples
+    --------
       separatrix plot penguins.sx penguins
 
       separatrix plot penguins.sx --kind weights -o weights.svg

@@ -44,8 +44,8 @@ def predict(
 
     Rows with missing values have an empty prediction; they are counted at the end.
 
-    Examples:
-
+    Examples
+    --------
       separatrix predict penguins.sx penguins --keep island
 
       separatrix predict mails.sx new.parquet --scores -o predictions.parquet

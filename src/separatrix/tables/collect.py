@@ -243,8 +243,8 @@ class _Keeper:
             if self._missing == "fail":
                 row = self._reader.rows - len(raw) + int(np.flatnonzero(rows)[0]) + 1
                 raise ValueError(
-                    f"{self._reader.where}, row {row:,}, column {name!r}: missing value; --missing drop drops such rows, "
-                    "--missing mean imputes the mean"
+                    f"{self._reader.where}, row {row:,}, column {name!r}: missing value; drop such rows with "
+                    "--missing drop, or impute the mean with --missing mean"
                 )
             self.missing[name] = self.missing.get(name, 0) + int(rows.sum())
             if self._missing == "drop" or name in needed:

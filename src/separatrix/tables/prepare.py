@@ -15,8 +15,8 @@ from separatrix import __version__, _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.tables.collect import Collected
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.disk.raw_file import RawFile
 from separatrix.tables.disk import rowfile
+from separatrix.tables.disk.raw_file import RawFile
 from separatrix.tables.disk.rowfile import RowFile, in_precision
 from separatrix.tables.facts import ClassCount, ColumnUse, Facts, RowCounts
 from separatrix.tables.moments_tmp import Moments

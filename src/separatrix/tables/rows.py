@@ -1,4 +1,4 @@
-"""The one loop over the rows of a source as a fitted model reads them: for predict, update, reports and whole tables."""
+"""The one loop over the rows of a source as a model reads them: for predict, update, reports and whole tables."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Block:
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows are complete and have a label."""
         assert self.labels is not None
-        return ~self.incomplete & (self.labels != MISSING)
+        return np.asarray(~self.incomplete & (self.labels != MISSING))
 
 
 class ModelRows:
@@ -148,7 +148,7 @@ class ModelRows:
     def _coded(self, values: list[Any], places: NDArray[Any]) -> NDArray[np.int32]:
         """Return codes of labels given as places in a list of values, the last place being a missing one."""
         table = [MISSING if value is None else self._code(self._own(value)) for value in values]
-        return np.array([*table, MISSING], dtype=np.int32)[places]
+        return np.asarray(np.array([*table, MISSING], dtype=np.int32)[places])
 
     def _code(self, label: Any) -> int:
         if label not in self._codes:

@@ -100,4 +100,4 @@ def _shares(counts: Counts, n: int, rng: np.random.RandomState) -> Counts:
         taken = rng.choice(tied, size=min(len(tied), left), replace=False)
         shares[taken] += 1
         left -= len(taken)
-    return shares.astype(np.int64)
+    return np.asarray(shares, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The rows of a source, in memory while they fit and otherwise on disk; the rest of a fit does not tell the two apart."""
+"""The rows of a source, in memory while they fit and otherwise on disk, with one interface for both."""
 
 from __future__ import annotations
 

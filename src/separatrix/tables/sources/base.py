@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from separatrix.text import listed
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Self
