@@ -6,6 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import separatrix as sx
+from separatrix.stops import MaxEpochs
 
 MODELS = [
     sx.Perceptron(),
@@ -17,10 +18,11 @@ MODELS = [
     sx.Neuron(loss="log", eta0=0.1, alpha=1e-3, learning_rate="invscaling"),
     sx.Neuron(loss="log", eta0=0.5, batch_size="all", learning_rate="adaptive"),
     sx.Neuron(loss="log", eta0=0.1, batch_size=8),
-    sx.Network(),
-    sx.Network((5, 3), loss="squared", batch_size="all", eta0=0.5, learning_rate="adaptive"),
-    sx.Network(batch_size=8, max_iter=100, eta0=0.2, learning_rate="invscaling"),
-    sx.Network(batch_size=1, max_iter=50, eta0=0.1),
+    sx.Network(max_iter=400),
+    sx.Network((5, 3), loss="squared", batch_size="all", eta0=0.5, learning_rate="adaptive", max_iter=1000),
+    # a stopping rule, because one check sets max_iter to 1000
+    sx.Network(batch_size=8, stop=MaxEpochs(60), eta0=0.2, learning_rate="invscaling"),
+    sx.Network(batch_size=1, stop=MaxEpochs(20), eta0=0.1),
     sx.LinearSVM(),
     sx.LinearSVM(loss="squared_hinge"),
     sx.LinearSVM(C=10.0, intercept_scaling=2.0),
