@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations
 
@@ -90,23 +91,40 @@ def fraction_rank(rows):
     return found
 
 
-def pivoted(table, basis, row, column):
-    top = [value / table[row][column] for value in table[row]]
-    for k, line in enumerate(table):
-        if k != row and line[column]:
-            factor = line[column]
-            table[k] = [a - factor * b if b else a for a, b in zip(line, top, strict=True)]
-    table[row], basis[row] = top, column
+def whole(line, basic=None):
+    """Return a line of a table times its denominators; the unit of its basic variable changes with it."""
+    scale = math.lcm(*(value.denominator for value in line))
+    line = [int(value * scale) for value in line]
+    if basic is not None:
+        line[basic] = 1
+    return line, scale
 
 
 def maximum(table, basis):
-    """Run Bland's rule on a table whose last line is the negative goal and whose last column is the right side."""
+    """Run Bland's rule on a table whose last line is the negative goal and whose last column is the right side.
+
+    The lines are whole numbers over one denominator, the last pivot (Edmonds): much faster than fractions.
+    """
+    *lines, goal = table
+    lines = [whole(line, basic)[0] for line, basic in zip(lines, basis, strict=True)]
+    goal, unit = whole(goal)
+    lines.append(goal)
+    under = 1
     while True:
-        column = next((j for j, value in enumerate(table[-1][:-1]) if value < 0), None)
+        column = next((j for j, value in enumerate(lines[-1][:-1]) if value < 0), None)
         if column is None:
-            return table[-1][-1]
-        ratios = [(line[-1] / line[column], basis[k], k) for k, line in enumerate(table[:-1]) if line[column] > 0]
-        pivoted(table, basis, min(ratios)[2], column)
+            return Fraction(lines[-1][-1], under * unit)
+        ratios = [
+            (Fraction(line[-1], line[column]), basis[k], k) for k, line in enumerate(lines[:-1]) if line[column] > 0
+        ]
+        row = min(ratios)[2]
+        top, basis[row] = lines[row], column
+        pivot = top[column]
+        for k, line in enumerate(lines):
+            if k != row:
+                factor = line[column]
+                lines[k] = [(pivot * a - factor * b) // under for a, b in zip(line, top, strict=True)]
+        under = pivot
 
 
 def feasible(columns, right):
