@@ -44,7 +44,13 @@ def server(programs: Path) -> Iterator[str]:
     def run(*command: str) -> None:
         with open(f"{folder}/output", "ab") as output:
             done = subprocess.run(
-                command, cwd=folder, user=user, stdout=output, stderr=output, env={"PATH": os.environ["PATH"]}
+                command,
+                cwd=folder,
+                user=user,
+                stdout=output,
+                stderr=output,
+                env={"PATH": os.environ["PATH"]},
+                timeout=300,
             )
         if done.returncode:
             raise RuntimeError(f"{command[0]} failed: {Path(folder, 'output').read_text(errors='replace')}")

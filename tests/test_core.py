@@ -250,13 +250,17 @@ def test_a_heavy_example_that_cannot_be_learned_does_not_hang():
 def test_the_environment_variable_forces_a_build(build):
     code = "import separatrix; print(separatrix._core.build())"
     environment = {**os.environ, "SEPARATRIX_ISA": build}
-    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
     assert ran.stdout.strip() == build
 
 
 def test_an_unknown_build_in_the_environment_is_one_sentence():
     environment = {**os.environ, "SEPARATRIX_ISA": "v5"}
-    ran = subprocess.run([sys.executable, "-c", "import separatrix"], env=environment, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", "import separatrix"], env=environment, capture_output=True, text=True, timeout=120
+    )
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].startswith("ImportError: SEPARATRIX_ISA=v5: no build 'v5' runs on this machine")
 

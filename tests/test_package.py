@@ -55,7 +55,7 @@ def test_the_public_names_are_these():
 
 def loaded_by(code):
     script = f"import sys, json; {code}; print(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
     return set(json.loads(ran.stdout.splitlines()[-1]))
 
 
@@ -73,7 +73,7 @@ def test_importing_the_package_loads_numpy_at_most():
 
 def test_an_unknown_name_is_an_attribute_error():
     ran = subprocess.run(
-        [sys.executable, "-c", "import separatrix; separatrix.nothing"], capture_output=True, text=True
+        [sys.executable, "-c", "import separatrix; separatrix.nothing"], capture_output=True, text=True, timeout=120
     )
     assert "module 'separatrix' has no attribute 'nothing'" in ran.stderr
 

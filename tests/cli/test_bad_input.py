@@ -255,7 +255,9 @@ def test_a_full_disk_leaves_what_was_there(command, run, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
     code = "from separatrix.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, preexec_fn=limit)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, preexec_fn=limit, timeout=120
+    )
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert "writ" in done.stderr

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import separatrix as sx
+from ctrl_c import press_ctrl_c
 from separatrix.geometry.kernel_ball import kernel_radius
 from separatrix.geometry.kernels import check_kernel
 from separatrix.geometry.rows import Rows
@@ -205,7 +203,7 @@ def test_values_too_large_for_sums_are_refused():
 def test_ctrl_c_leaves_a_model():
     X, y = whole_numbers(2000, 4)
     model = sx.KernelPerceptron(kernel="linear", max_iter=10**6, random_state=0)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    press_ctrl_c()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.status_.interrupted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 import warnings
 
 import numpy as np
@@ -16,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import separatrix as sx
+from ctrl_c import press_ctrl_c
 from separatrix import _core
 from separatrix.geometry.kernels import check_kernel
 from separatrix.geometry.rows import Rows
@@ -319,7 +319,7 @@ def test_ctrl_c_leaves_a_model_with_its_true_gap():
 def test_ctrl_c_between_classes_leaves_all_of_them():
     X, _ = noisy(900, 4)
     model = sx.KernelSVM(kernel="linear", C=1e6, tol=1e-12)
-    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    press_ctrl_c()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, np.random.default_rng(0).integers(0, 3, 900))
     assert set(model.predict(X)) <= {0, 1, 2}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import signal
-import threading
 import time
 import warnings
 
@@ -17,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
 import separatrix as sx
+from ctrl_c import press_ctrl_c
 from separatrix.loop.engines import CompiledEngine
 from separatrix.observers import Progress
 from separatrix.rules.losses import sigmoid
@@ -218,13 +218,13 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(monkeypatch, batch_size, al
 
 def test_ctrl_c_ends_a_long_run_soon():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((200_000, 50)), rng.integers(0, 2, 200_000)
-    threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
+    X, y = rng.standard_normal((50_000, 50)), rng.integers(0, 2, 50_000)
+    press_ctrl_c()
     model = sx.Neuron(loss="log", batch_size=32, stop=MaxEpochs(10**6), max_iter=10**6, shuffle=False)
-    began = time.perf_counter()
+    began = time.process_time()  # of this process: other work on the machine does not count
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
     assert model.score(X, y) > 0.4
 
 

@@ -360,7 +360,7 @@ def test_standard_input_in_a_process_of_its_own_leaves_nothing_behind(written, t
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with open(written / "t.csv", "rb") as file:
         ran = subprocess.run(
-            [sys.executable, "-c", script], stdin=file, capture_output=True, env=environment, check=True
+            [sys.executable, "-c", script], stdin=file, capture_output=True, env=environment, check=True, timeout=120
         )
     assert b"s: double" in ran.stdout
     assert list(tmp_path.iterdir()) == []
@@ -553,13 +553,16 @@ with open_source(None, sql=slow) as source:
     except KeyboardInterrupt:
         print("stopped")
 """
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=25)
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
     assert ran.stdout == "stopped\n"
 
 
 def test_opening_a_source_imports_engines_only_on_use():
-    script = "import sys, separatrix.tables.sources.opening; print(sorted({'duckdb', 'pyarrow', 'pandas'} & set(sys.modules)))"
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    script = (
+        "import sys, separatrix.tables.sources.opening\n"
+        "print(sorted({'duckdb', 'pyarrow', 'pandas'} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
     assert ran.stdout.strip() == "[]"
 
 
