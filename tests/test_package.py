@@ -108,6 +108,7 @@ def test_the_readme_shows_what_the_command_prints():
         capture_output=True,
         text=True,
         check=True,
+        timeout=120,
     )
     printed = ran.stdout.splitlines()
     expected = shown.group(1).splitlines()
