@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 import separatrix as sx
-from separatrix import ball as module
+from separatrix.geometry import ball as module
 from separatrix.geometry.ball import smallest_ball
 from separatrix.geometry.rows import Rows
 from separatrix.geometry.simplex import convex_weights
