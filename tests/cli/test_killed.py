@@ -61,7 +61,7 @@ print(json.dumps(seen))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked process")
 def test_the_model_file_is_whole_whenever_the_process_is_killed(tmp_path):
-    rows = "".join(f"{k % 7},{k * 5 % 11}.5,{'xy'[k % 2]}\n" for k in range(500))
+    rows = "".join(f"{k % 7},{k * 5 % 11}.5,{'xy'[k % 2]}\n" for k in range(2000))
     (tmp_path / "t.csv").write_text("a,b,y\n" + rows)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CODE, str(KILLS)],
