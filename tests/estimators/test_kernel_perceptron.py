@@ -177,7 +177,7 @@ def test_examples_that_are_all_alike_get_a_bias_of_one():
         ({"boundary": "maybe"}, "boundary must be one of"),
         ({"readout": "first"}, "readout must be one of last, averaged, voted, pocket; found 'first'"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1; found 0"),
-        ({"kernel": "cosine"}, "kernel must be one of linear, rbf, poly, precomputed or a function of two tables"),
+        ({"kernel": "cosine"}, "kernel must be one of linear, rbf, poly, precomputed, or a callable"),
         ({"cache_size": 1e-6}, "one kernel row"),
     ],
 )

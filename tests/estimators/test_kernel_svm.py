@@ -244,7 +244,7 @@ def test_weights_multiply_c_and_zero_leaves_out():
         ({"C": float("inf")}, "C must be a positive number; found inf"),
         ({"tol": 0}, "tol must be a positive number; found 0"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1; found 0"),
-        ({"kernel": "sigmoid"}, "kernel must be one of linear, rbf, poly, precomputed or a function of two tables"),
+        ({"kernel": "sigmoid"}, "kernel must be one of linear, rbf, poly, precomputed, or a callable"),
         ({"kernel": "precomputed"}, r"must be a square matrix at fit, .* found shape \(80, 3\)"),
         ({"gamma": -1.0}, "gamma must be 'scale', 'auto' or a positive number; found -1.0"),
         ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "the kernel gives NaN for rows 0 and 0"),
@@ -390,7 +390,7 @@ def test_a_kernel_that_is_none_proves_no_gap(shift):
     y = (X[:, 0] > 0).astype(int)
     with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
         sx.KernelSVM(kernel="precomputed").fit(X @ X.T - shift * np.eye(60), y)
-    with pytest.raises(ValueError, match="a kernel must be symmetric"):
+    with pytest.raises(ValueError, match="the kernel must be symmetric"):
         sx.KernelSVM(kernel=lambda a, b: a @ b.T + 3.0 * a[:, :1]).fit(X, y)
     with pytest.raises(ValueError, match="complex"):
         sx.KernelSVM(kernel=lambda a, b: (a @ b.T) * 1j).fit(X, y)

@@ -183,7 +183,7 @@ def test_sparse_equals_dense(dtype):
 def test_rows_too_wide_to_spread_out_are_measured_as_they_are(monkeypatch):
     X = sparse.random_array((400, 3000), density=0.01, format="csr", rng=np.random.default_rng(0))
     spread = sx.enclosing_ball(X)
-    monkeypatch.setattr(module, "_AT_ONCE", 1000)
+    monkeypatch.setattr(module, "_BLOCK_VALUES", 1000)
     assert sx.enclosing_ball(X).radius == pytest.approx(spread.radius, rel=1e-9)
 
 
@@ -241,19 +241,19 @@ def test_two_points_far_apart_are_orthogonal_in_a_gaussian_kernels_space():
 def test_a_search_that_is_cut_short_warns_and_gives_the_bracket_it_has():
     X = np.random.default_rng(0).standard_normal((500, 5))
     full = sx.enclosing_ball(X)
-    with pytest.warns(ConvergenceWarning, match=r"less precisely than tol=1e-06 asks.*max_iter=2 passes ended first"):
+    with pytest.warns(ConvergenceWarning, match=r"less precisely than tol=1e-06 asks.*stopped after max_iter=2 passes"):
         ball = sx.enclosing_ball(X, max_iter=2)
     assert ball.lower <= full.upper
     assert full.lower <= ball.upper
     assert ball.upper > (1 + 1e-6) * ball.lower
     assert np.linalg.norm(X - ball.center, axis=1).max() <= ball.upper
-    with pytest.warns(ConvergenceWarning, match="rounding hides the rest"):
+    with pytest.warns(ConvergenceWarning, match="limited by rounding errors"):
         sx.enclosing_ball(X, tol=1e-15)
 
 
 def test_a_ball_held_by_too_many_rows_is_still_a_bracket(monkeypatch):
-    monkeypatch.setattr(module, "_MOST", 50)
-    with pytest.warns(ConvergenceWarning, match="more than 50 rows hold it"):
+    monkeypatch.setattr(module, "_MAX_SUPPORT", 50)
+    with pytest.warns(ConvergenceWarning, match="more than 50 support rows"):
         ball = sx.enclosing_ball(np.eye(200))
     assert ball.lower <= np.sqrt(1 - 1 / 200) <= ball.upper <= 1.02
 
@@ -284,12 +284,15 @@ def test_the_number_of_threads_changes_no_bit():
         ({"max_iter": 0}, "max_iter must be a whole number, at least 1; found 0"),
         (
             {"kernel": "sigmoid"},
-            "kernel must be one of linear, rbf, poly, precomputed or a function of two tables; found 'sigmoid'",
+            "kernel must be one of linear, rbf, poly, precomputed, or a callable; found 'sigmoid'",
         ),
         ({"kernel": "rbf", "gamma": -1.0}, "gamma must be 'scale', 'auto' or a positive number; found -1.0"),
         ({"kernel": "poly", "degree": 0}, "degree must be a whole number of at least 1; found 0"),
-        ({"kernel": lambda a, b: a}, r"one row for each row of its first table .* \(2, 2\); found shape \(2, 3\)"),
-        ({"kernel": lambda a, b: -a @ b.T}, "the kernel is no inner product at row 0: it gives -1.0 for it and itself"),
+        ({"kernel": lambda a, b: a}, r"one row for each row of its first array .* \(2, 2\); found shape \(2, 3\)"),
+        (
+            {"kernel": lambda a, b: -a @ b.T},
+            "the kernel is not an inner product at row 0: it gives -1.0 for it and itself",
+        ),
         ({"kernel": "precomputed"}, r"must be square, one row and column for each example; found shape \(2, 3\)"),
         ({"sample_weight": [0, 0]}, "sample_weight is zero everywhere"),
     ],
@@ -307,7 +310,7 @@ def test_wrong_options_get_one_clear_sentence(options, message):
         (
             [[1.0, 2.0], [2.0, 1.0]],
             "precomputed",
-            "no inner product at row 1: it puts it at a squared distance of -2.0",
+            "not an inner product at row 1: it puts it at a squared distance of -2.0",
         ),
         ([[1.0, 0.5], [0.0, 1.0]], "precomputed", "a precomputed kernel must be symmetric"),
         ([[1e200], [1.0]], "poly", "so large that the kernel overflows"),

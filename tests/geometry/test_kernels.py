@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +16,7 @@ from sklearn.svm import SVC
 
 from separatrix import _core
 from separatrix.geometry.kernel_cache import KernelCache
-from separatrix.geometry.kernels import Points, block, center_of, check_kernel, check_precomputed, fits_single
+from separatrix.geometry.kernels import KERNELS, FunctionKernel, Kernel, check_kernel
 from separatrix.geometry.rows import Rows
 from separatrix.loop.state import SLOTS
 
@@ -33,8 +37,8 @@ def test_values_are_those_of_scikit_learn(name, layout):
     make = {"dense": np.asarray, "float32": lambda A: A.astype(np.float32), "sparse": sparse.csr_matrix}[layout]
     values = kernel(Rows(make(X)), Rows(make(Z)))
     np.testing.assert_allclose(values, expected, rtol=1e-4 if layout == "float32" else 1e-12, atol=1e-6)
-    center = center_of(kernel, make(X))
-    single = block(*(kernel, *(Points(kernel, Rows(make(A)).values, np.float32, center) for A in (X, Z))), n_jobs=2)
+    center = kernel.center(make(X))
+    single = kernel.block(*(kernel.prepare(Rows(make(A)).values, np.float32, center) for A in (X, Z)), n_jobs=2)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
 
@@ -87,13 +91,36 @@ def test_the_single_precision_exponential_is_within_two_units(arguments):
 def test_distances_far_from_the_origin_keep_their_digits():
     X = some(30, 3, offset=1e4)
     kernel = check_kernel("rbf", gamma=0.5)
-    points = Points(kernel, X, np.float32, center_of(kernel, X))
+    rows = kernel.prepare(X, np.float32, kernel.center(X))
     expected = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
-    np.testing.assert_allclose(block(kernel, points, points), expected, atol=1e-5)
-    assert fits_single(kernel, Rows(X))
-    assert not fits_single(check_kernel("rbf", gamma=1e9), Rows(X))
-    assert not fits_single(check_kernel("poly", gamma=1.0, degree=9), Rows(X))
-    assert not fits_single(check_kernel(np.dot), Rows(X))
+    np.testing.assert_allclose(kernel.block(rows, rows), expected, atol=1e-5)
+    assert kernel.fits_single(Rows(X))
+    assert not check_kernel("rbf", gamma=1e9).fits_single(Rows(X))
+    assert not check_kernel("poly", gamma=1.0, degree=9).fits_single(Rows(X))
+    assert not check_kernel(np.dot).fits_single(Rows(X))
+
+
+def test_a_name_gives_the_kernel_of_that_name_and_every_copy_is_of_its_class():
+    for name, kind in KERNELS.items():
+        kernel = Kernel(name, 0.5, 2, 1.0)
+        assert type(kernel) is type(check_kernel(name)) is kind
+        for copied in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel)), dataclasses.replace(kernel)):
+            assert type(copied) is kind
+            assert copied == kernel
+    assert type(check_kernel(np.dot)) is FunctionKernel
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KERNELS.items() if not kind.precomputed])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_the_diagonal_is_that_of_the_matrix_and_a_parameter_matters_only_if_the_kernel_says_so(name, layout):
+    X = Rows(layout(some()))
+    kernel = Kernel(name, 0.2, 3, 0.7)
+    matrix = kernel(X, X)
+    np.testing.assert_allclose(matrix, matrix.T, rtol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(kernel.prepare(X.values, np.float64)), np.diag(matrix), rtol=1e-12)
+    for parameter, value in (("gamma", 0.4), ("degree", 2), ("coef0", 0.1)):
+        other = dataclasses.replace(kernel, **{parameter: value})(X, X)
+        assert np.array_equal(other, matrix) is (parameter not in kernel.parameters)
 
 
 # ---------------------------------------------------------------------------------------------- the cache
@@ -153,7 +180,7 @@ def test_a_cache_too_small_for_two_rows_says_what_one_takes():
     [
         (
             {"kernel": "cosine"},
-            "kernel must be one of linear, rbf, poly, precomputed or a function of two tables",
+            "kernel must be one of linear, rbf, poly, precomputed, or a callable",
         ),
         ({"kernel": 3}, "found 3"),
         ({"gamma": "large"}, "gamma must be 'scale', 'auto' or a positive number; found 'large'"),
@@ -186,28 +213,34 @@ def test_a_kernel_that_gives_nan_names_the_rows():
     cache = KernelCache(check_kernel(lambda A, B: np.where(A @ B.T < -1e10, np.inf, 1.0)), Rows(far), 1.0, np.float64)
     with pytest.raises(ValueError, match="the kernel gives infinity for rows 100 and 7"):
         cache.slots(np.array([3, 100]))
-    with pytest.raises(ValueError, match=r"one column for each of its second: \(40, 40\); found shape \(40,\)"):
+    with pytest.raises(
+        ValueError, match=r"row of its second, shape \(40, 40\); found shape \(40,\)"
+    ):
         check_kernel(lambda A, B: A[:, 0])(Rows(X), Rows(X))
-    with pytest.raises(ValueError, match="the kernel function failed on tables of shapes"):
+    with pytest.raises(ValueError, match="the kernel function failed on arrays of shapes"):
         check_kernel(lambda A, B: A @ B)(Rows(X), Rows(X))
     with pytest.raises(ValueError, match=r"the kernel gives infinity .* choose a smaller degree"):
         check_kernel("poly", gamma=1.0, degree=60)(Rows(X), Rows(X))
 
 
 def test_a_precomputed_kernel_must_be_square_and_symmetric():
+    check_precomputed = check_kernel("precomputed").check_examples
     with pytest.raises(ValueError, match=r"must be a square matrix at fit.* found shape \(40, 7\)"):
         check_precomputed(Rows(some()))
     K = some(9, 9)
     with pytest.raises(ValueError, match=r"must be symmetric; found .* in row \d, column \d and .* in row \d, column"):
         check_precomputed(Rows(K))
-    with pytest.raises(ValueError, match="must be a dense table"):
+    with pytest.raises(ValueError, match="must be a dense array"):
         check_precomputed(Rows(sparse.csr_matrix(K @ K.T)))
     K = K @ K.T
-    check_precomputed(Rows(K))
+    K[1, 0] = np.nextafter(K[0, 1], np.inf)
+    made = check_precomputed(Rows(K)).values
+    np.testing.assert_array_equal(made, made.T)
+    np.testing.assert_allclose(made, K, rtol=1e-15)
     K[3, 3] = np.nan
     with pytest.raises(ValueError, match="X contains NaN in row 3, column 3"):
         check_precomputed(Rows(K))
-    with pytest.raises(TypeError, match="a table, not a function"):
+    with pytest.raises(TypeError, match="a matrix, not a function"):
         check_kernel("precomputed")(Rows(K), Rows(K))
 
 

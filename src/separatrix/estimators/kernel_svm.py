@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.estimators.fitting import count, encoded, number, threads, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import predicted_codes
-from separatrix.geometry.kernels import Kernel, center_of
-from separatrix.geometry.rows import Floats, Rows
+from separatrix.geometry.kernels import Kernel
+from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.solve import interrupts
 from separatrix.loop.state import Status
@@ -186,9 +186,10 @@ class KernelSVM(KernelClassifier):
                     here = np.flatnonzero(np.isin(problem.codes, (first, second)) & (weights > 0))
                     positive = second if len(problem.classes) == 2 else first
                     signs = np.where(problem.codes[here] == positive, 1.0, -1.0)
+                    rows = problem.rows if len(here) == problem.n else kernel.subset(problem.rows, here)
                     waited = time.perf_counter() - began
                     machine = SoftMargin(
-                        kernel, _part(kernel, problem.rows, here), signs, C * weights[here], tol=tol,
+                        kernel, rows, signs, C * weights[here], tol=tol,
                         max_iter=max_iter, megabytes=self.cache_size, n_jobs=threads(self.n_jobs), pressed=pressed,
                         watch=watch,
                     ).run()  # fmt: skip
@@ -241,7 +242,7 @@ class KernelSVM(KernelClassifier):
                 self.intercept_[k] = 1.0 if first in trained else -1.0
         self.classes_ = classes
         self._precision = "float32" if any(pair.machine.precision == "float32" for pair in pairs) else "float64"
-        self._center = center_of(kernel, problem.rows.values)
+        self._center = kernel.center(problem.rows.values)
         self._keep_support(problem, kernel, index)
         self.n_support_ = np.bincount(problem.codes[index], minlength=len(classes)).astype(np.int32)
         self.n_iter_ = sum(len(pair.machine.rounds) for pair in pairs)
@@ -279,13 +280,6 @@ class KernelSVM(KernelClassifier):
         """Return the place in ``classes_`` of each row's class."""
         activations = self.decision_function(X)
         return predicted_codes(activations, len(self.classes_), tie_is_positive=True)
-
-
-def _part(kernel: Kernel, rows: Rows, index: NDArray[np.intp]) -> Rows:
-    """Return some of the rows; of a precomputed kernel, of the columns too."""
-    if len(index) == rows.shape[0]:
-        return rows
-    return Rows(rows.values[np.ix_(index, index)] if kernel.name == "precomputed" else rows.values[index])
 
 
 def _scores(activations: Floats, n_classes: int) -> Floats:

@@ -1,4 +1,4 @@
-"""What the estimators with a kernel share: parameters, checked data, and kernel values of new examples."""
+"""What the estimators with a kernel share: parameters, checked data, and the kernel of new examples with the model's."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sklearn.utils.validation import validate_data
 
 from separatrix.estimators.fitting import check_codes, number, weigh_classes
 from separatrix.geometry.kernel_cache import capacity
-from separatrix.geometry.kernels import Kernel, Points, block, check_kernel, check_precomputed
-from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.geometry.kernels import KERNELS, Kernel, check_kernel
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels, Problem
 
-_BLOCK = 1 << 22  # kernel values of new examples held at once
+_BLOCK = 1 << 22  # kernel values of new examples computed at once
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The contract with scikit-learn; see the subclasses."""
+    """A scikit-learn classifier with a kernel; see the subclasses."""
 
     kernel: Any
     gamma: float | str
@@ -39,18 +39,19 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        kernel = KERNELS.get(self.kernel) if isinstance(self.kernel, str) else None
+        tags.input_tags.pairwise = kernel is not None and kernel.precomputed
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
     def _check_kernel(self) -> Kernel:
-        """Return the kernel, its gamma perhaps still a word; refuse a cache that cannot be meant."""
+        """Return the kernel, its gamma perhaps still a string; refuse a bad ``cache_size``."""
         size = number("cache_size", self.cache_size)
         capacity(1, size, np.float64)
         return check_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
 
     def _checked(self, X: Any, labels: Labels, sample_weight: Any) -> tuple[Problem, Kernel]:
-        """Return the problem, its weights those of the examples and of their classes, and the kernel for its rows."""
+        """Return the problem, weighted by example and by class, and the kernel for its rows."""
         kernel = self._check_kernel()
         rows = Rows(X)
         validate_data(self, X, reset=True, skip_check_array=True)
@@ -61,32 +62,21 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
         present = problem.classes[np.unique(counted)]
         if len(present) < 2:
-            name, found = type(self).__name__, present.tolist()[0]
-            raise ValueError(f"{name} needs examples of at least two classes; found one class: {found!r}")
-        if kernel.name == "precomputed":
-            check_precomputed(rows)
-            if not np.array_equal(rows.values, rows.values.T):  # what little it lacks must not be taken for a gap
-                problem.rows = rows = Rows(0.5 * (rows.values + rows.values.T))
-        return problem, kernel.for_rows(rows, original)
+            name, label = type(self).__name__, present.tolist()[0]
+            raise ValueError(f"{name} needs examples of at least two classes; found one class: {label!r}")
+        problem.rows = kernel.check_examples(rows)
+        return problem, kernel.for_rows(problem.rows, original)
 
     def _keep_support(self, problem: Problem, kernel: Kernel, index: NDArray[np.intp]) -> None:
-        """Keep the examples that predictions need; of a precomputed kernel, which are columns, only their places."""
+        """Keep the examples that predictions need."""
         self.support_ = index
-        values = problem.rows.values
-        self.support_vectors_ = np.empty((0, 0)) if kernel.name == "precomputed" else values[index]
+        self.support_vectors_ = kernel.support_vectors(problem.rows, index)
         self._kernel = kernel
 
     def _checked_new(self, X: Any) -> Rows:
         rows = Rows(X)
         rows.check_finite()
-        if self._kernel.name == "precomputed" and is_sparse(rows.values):
-            raise ValueError("a precomputed kernel must be a dense table; found a sparse matrix: use X.toarray()")
-        if self._kernel.name == "precomputed" and rows.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"a precomputed kernel needs one column for each of the {self.n_features_in_} examples of fit; X has "
-                f"{rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-                "input"
-            )
+        self._kernel.check_new(rows, self.n_features_in_, type(self).__name__)
         validate_data(self, X, reset=False, skip_check_array=True)
         return rows
 
@@ -100,18 +90,11 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return out
 
     def _kernel_blocks(self, rows: Rows, step: int, n_jobs: int = 1) -> Any:
-        """Yield where each block of new examples begins and its kernel values with the support vectors."""
-        kernel = self._kernel
-        support = None
-        single = self._precision == "float32" and self.support_vectors_.dtype == np.float32  # doubles get doubles
-        precision = np.float32 if single else np.float64
-        if kernel.name != "precomputed":
-            support = Points(kernel, self.support_vectors_, precision, self._center, self.support_)
+        """Yield the first row of each block of new examples, and their kernel with the support vectors."""
+        single = (
+            self._precision == "float32" and self.support_vectors_.dtype == np.float32
+        )  # float64 rows need float64 values
+        dtype = np.float32 if single else np.float64
+        values = self._kernel.with_support(self.support_vectors_, self.support_, dtype, self._center, n_jobs)
         for begin in range(0, rows.shape[0], step):
-            values = rows.values[begin : begin + step]
-            if support is None:
-                yield begin, np.asarray(values[:, self.support_], dtype=np.float64)
-            else:
-                names = np.arange(begin, begin + values.shape[0])
-                new = Points(kernel, values, precision, self._center, names)
-                yield begin, block(kernel, new, support, n_jobs)
+            yield begin, values(rows.values[begin : begin + step], begin)

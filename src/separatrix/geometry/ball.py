@@ -1,12 +1,12 @@
-"""The smallest ball that holds the data, by core sets (Badoiu and Clarkson) with an exact solve on each.
+"""The smallest enclosing ball of the data, by core sets (Badoiu and Clarkson) with an exact solve on each.
 
-Here: the search among many rows for the few that hold the ball, in any space that can measure distances, and the space
-of the data themselves. The smallest ball around a core set is a small problem (simplex.py); one pass over all rows
-then finds those outside it, which join the core set. A few to a few dozen passes are usual.
+Here: the search among many rows for the few that determine the ball, in any space with distances, and the Euclidean
+space of the data. The smallest ball around a core set is a small problem (simplex.py); one pass over all rows then
+finds those outside it, which join the core set. A few to a few dozen passes are usual.
 
-Every pass gives a bracket. The farthest distance from any centre c is an upper bound on the radius R, and any convex
-weights p of any rows give a lower bound, ``R^2 >= sum p_i |x_i - c|^2 - |c - sum p_i x_i|^2``. Both are widened by what
-rounding can have cost, so that they hold for the numbers as given.
+Every pass gives two bounds on the radius R. The farthest distance from any centre c is an upper bound, and any convex
+weights p of any rows give a lower bound, ``R^2 >= sum p_i |x_i - c|^2 - |c - sum p_i x_i|^2``. Both are widened by
+the rounding errors, so that they hold for the numbers as given.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.geometry.simplex import convex_weights, one_thread
 
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)  # twice the relative error of one operation
 _TINIEST = 5e-324
-_AT_ONCE = 1 << 21  # values that a block of rows may hold
-_CORE = 256  # a core set up to this size is kept whole; a larger one loses the rows without weight
-_MOST = 4000  # rows with weight; the inner products of so many still fit, and can be factored in a second
+_BLOCK_VALUES = 1 << 21  # of rows processed at once
+_CORE = 256  # a core set up to this size is kept whole; a larger one loses its rows of zero weight
+_MAX_SUPPORT = 4000  # rows of positive weight: their inner products fit in memory and can be factored in a second
 _SAFE = 1e140  # values between 1 / _SAFE and _SAFE have squares that neither overflow nor vanish
 
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """A ball that holds every row, and the bracket in which the smallest radius lies.
+    """A ball that encloses every row, with a lower and an upper bound on the smallest radius.
 
     Attributes
     ----------
     center : array of shape (n_features,) or None
         The centre, ``sum weights_i x_i``; None where a kernel's space has no coordinates.
     lower, upper : float
-        No ball with a radius below ``lower`` holds every row; the one around ``center`` with radius ``upper`` does.
+        No ball with a radius below ``lower`` encloses every row; the one at ``center`` with radius ``upper`` does.
     support : array of int
-        The rows that hold the ball, in ascending order.
+        The rows that determine the ball, in ascending order.
     weights : array of float
         Their convex weights: positive, of sum 1.
     """
@@ -50,7 +50,7 @@ class Ball:
     center: Floats | None
     lower: float
     upper: float
-    support: Places
+    support: Indices
     weights: Floats
 
     @property
@@ -60,34 +60,34 @@ class Ball:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """The squared distance of every row from one centre, each within ``error`` of the truth."""
+class SquaredDistances:
+    """The squared distance of every row from one centre, each within ``error`` of the exact one."""
 
     center: Floats | None
-    distances: Floats
+    values: Floats
     error: float
 
 
-class Space(Protocol):
-    """What the search asks of a space: distances from a convex combination of rows."""
+class BallSpace(Protocol):
+    """What the search needs of a space: distances from a convex combination of rows."""
 
     n: int
 
-    def look(self, support: Places, weights: Floats) -> Look:
-        """Measure every row from the centre that these weights give."""
+    def distances(self, support: Indices, weights: Floats) -> SquaredDistances:
+        """Return the squared distance of every row from ``sum weights_i x_i``."""
 
-    def sharpen(self, look: Look, rows: Places) -> Floats:
-        """Return the best upper bounds that there are on these rows' squared distances."""
+    def upper_bounds(self, distances: SquaredDistances, rows: Indices) -> Floats:
+        """Return the tightest upper bounds known on the squared distances of these rows."""
 
-    def dual(self, look: Look, support: Places, weights: Floats) -> float:
+    def lower_bound(self, distances: SquaredDistances, support: Indices, weights: Floats) -> float:
         """Return a lower bound on the squared radius."""
 
-    def gram(self, core: Places) -> Floats:
-        """Return the inner products of these rows, seen from the first."""
+    def gram(self, core: Indices) -> Floats:
+        """Return the inner products of these rows less the first."""
 
 
 def smallest_ball(rows: Rows, weights: Floats | None = None, *, precision: float = 1e-3) -> Ball:
-    """Return a ball that holds every row (of positive weight), its radius within ``precision`` of the smallest.
+    """Return a ball that encloses every row (of positive weight), its radius within ``precision`` of the smallest.
 
     The radius is rounded up to 24 bits: the last bits of a matrix factorisation differ between machines, and a model
     whose bias constant this is should not.
@@ -110,19 +110,19 @@ def rounded_up(ball: Ball) -> Ball:
 
 
 def euclidean_ball(rows: Rows, ignored: NDArray[np.bool_] | None, tol: float, max_iter: int) -> tuple[Ball, str]:
-    """Return the ball in the space of the data, and as :func:`enclose` why it is not as precise as asked."""
+    """Return the ball in the space of the data, and "" or why its bounds are wider than ``tol``."""
     values = rows.values.data if is_sparse(rows.values) else rows.values
     largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
     exponent = 0
     if largest > 0.0 and not 1.0 / _SAFE < largest < _SAFE:
         exponent = int(np.frexp(largest)[1])
-        half = exponent // 2  # the whole power of two may be none that there is
+        half = exponent // 2  # the whole power of two may overflow
         rows = Rows(rows.values * 2.0**-half * 2.0 ** (half - exponent))
     with one_thread():
-        ball, why = enclose(Euclidean(rows), ignored, tol, max_iter)
+        ball, why = enclose(EuclideanSpace(rows), ignored, tol, max_iter)
     if exponent:
         with np.errstate(over="ignore", under="ignore"):
-            vanished = rows.shape[1] * _TINIEST  # values so much smaller than the largest that they became 0
+            vanished = rows.shape[1] * _TINIEST  # values so small beside the largest that they became 0
             center = None if ball.center is None else np.ldexp(ball.center, exponent)
             lower, upper = (float(np.ldexp(radius, exponent)) for radius in (ball.lower, ball.upper + vanished))
         if upper > 0.0:
@@ -131,40 +131,42 @@ def euclidean_ball(rows: Rows, ignored: NDArray[np.bool_] | None, tol: float, ma
     return ball, why
 
 
-def enclose(space: Space, ignored: NDArray[np.bool_] | None, tol: float, max_iter: int) -> tuple[Ball, str]:
-    """Return the smallest ball, with ``upper <= (1 + tol) lower``, and "" or why the bracket is wider than that."""
-    core: Places = np.zeros(1, dtype=np.intp) if ignored is None else np.flatnonzero(~ignored)[:1]
+def enclose(space: BallSpace, ignored: NDArray[np.bool_] | None, tol: float, max_iter: int) -> tuple[Ball, str]:
+    """Return the smallest ball, with ``upper <= (1 + tol) lower``, and "" or why its bounds are wider than that."""
+    core: Indices = np.zeros(1, dtype=np.intp) if ignored is None else np.flatnonzero(~ignored)[:1]
     support, weights = core, np.ones(1)
     best, lower, upper = None, 0.0, np.inf
     witness = support, weights  # of the lower bound
-    why = f"max_iter={max_iter} passes ended first"
+    why = f"stopped after max_iter={max_iter} passes"
     for _ in range(max_iter):
-        look = space.look(support, weights)
-        distances = look.distances
+        measured = space.distances(support, weights)
+        distances = measured.values
         if ignored is not None:
             distances[ignored] = -np.inf
-        dual = space.dual(look, support, weights)
-        if dual > lower:
-            lower, witness = dual, (support, weights)
+        below = space.lower_bound(measured, support, weights)
+        if below > lower:
+            lower, witness = below, (support, weights)
         goal = lower * (1.0 + tol) ** 2
         farthest = float(distances.max())
-        bound = farthest + look.error
-        if farthest - look.error <= goal < bound:  # too close to call: measure again, where it matters
-            near = np.flatnonzero(distances >= farthest - 2.0 * look.error)
-            distances[near] = space.sharpen(look, near)
+        bound = farthest + measured.error
+        if farthest - measured.error <= goal < bound:  # too close to call: measure the farthest rows more precisely
+            near = np.flatnonzero(distances >= farthest - 2.0 * measured.error)
+            distances[near] = space.upper_bounds(measured, near)
             bound = min(bound, float(distances[near].max()))
         if bound < upper or best is None:
-            best, upper = look, bound
+            best, upper = measured, bound
         if upper <= goal:
             why = ""
             break
-        outside = np.setdiff1d(_largest(distances, max(16, len(support)), goal), core)[: max(_MOST - len(support), 0)]
+        outside = np.setdiff1d(_largest(distances, max(16, len(support)), goal), core)[
+            : max(_MAX_SUPPORT - len(support), 0)
+        ]
         if not len(outside):
-            full = len(support) >= _MOST
-            why = f"more than {_MOST} rows hold it" if full else "rounding hides the rest"
+            full = len(support) >= _MAX_SUPPORT
+            why = f"more than {_MAX_SUPPORT} support rows" if full else "limited by rounding errors"
             break
         core = np.concatenate([core if len(core) <= _CORE else support, outside])
-        with one_thread():  # a kernel may have more for its passes over all rows
+        with one_thread():  # passes over all rows may use more
             p = convex_weights(space.gram(core))
         support, weights = _with_weight(core, p, 0.01 * tol)
     assert best is not None
@@ -174,13 +176,13 @@ def enclose(space: Space, ignored: NDArray[np.bool_] | None, tol: float, max_ite
     return Ball(best.center, *bracket, support[order], weights[order]), why
 
 
-def _largest(distances: Floats, k: int, goal: float) -> Places:
-    """Return where the k largest distances beyond the goal are."""
-    places = np.argpartition(distances, -k)[-k:] if k < len(distances) else np.arange(len(distances))
-    return places[distances[places] > goal]
+def _largest(distances: Floats, k: int, goal: float) -> Indices:
+    """Return the indices of the k largest distances above the goal."""
+    index = np.argpartition(distances, -k)[-k:] if k < len(distances) else np.arange(len(distances))
+    return index[distances[index] > goal]
 
 
-def _with_weight(core: Places, p: Floats, spare: float) -> tuple[Places, Floats]:
+def _with_weight(core: Indices, p: Floats, spare: float) -> tuple[Indices, Floats]:
     """Drop the smallest weights, up to ``spare`` in all; the others sum to 1."""
     order = np.argsort(p)
     kept = np.sort(order[np.cumsum(p[order]) > spare])
@@ -195,7 +197,7 @@ def _down(value: float) -> float:
     return float(np.nextafter(value, 0.0))
 
 
-class Euclidean:
+class EuclideanSpace:
     """The space of the data."""
 
     def __init__(self, rows: Rows) -> None:
@@ -204,59 +206,59 @@ class Euclidean:
         self._squares = _core.square_norms(rows.matrix)
         self._longest = float(self._squares.max())
 
-    def look(self, support: Places, weights: Floats) -> Look:
-        """Measure by ``|x|^2 - 2 x . c + |c|^2``: one product with the matrix, but not exact far from the origin."""
+    def distances(self, support: Indices, weights: Floats) -> SquaredDistances:
+        """Return ``|x|^2 - 2 x . c + |c|^2``: one product with the matrix, but inexact far from the origin."""
         center = self._center(support, weights)
         square = float(_core.square_norms(_core.dense(center[None, :]))[0])
         products = _core.decide(self._rows.matrix, center[None, :], np.zeros(1), 1)[:, 0]
         products *= -2.0
         products += self._squares
         products += square
-        return Look(center, products, 2.0 * (self._d + 8) * _EPS * (self._longest + square))
+        return SquaredDistances(center, products, 2.0 * (self._d + 8) * _EPS * (self._longest + square))
 
-    def sharpen(self, look: Look, rows: Places) -> Floats:
-        """Measure by differences, which lose nothing: every term is within three roundings of the truth."""
-        assert look.center is not None
-        found = np.empty(len(rows))
-        step = max(1, _AT_ONCE // self._d)
+    def upper_bounds(self, distances: SquaredDistances, rows: Indices) -> Floats:
+        """Return sums of squared differences, which do not cancel: every term has at most three roundings."""
+        assert distances.center is not None
+        bounds = np.empty(len(rows))
+        step = max(1, _BLOCK_VALUES // self._d)
         for first in range(0, len(rows), step):
             block = self._dense(rows[first : first + step])
-            block -= look.center
+            block -= distances.center
             moved = block.any(axis=1)
-            np.einsum("ij,ij->i", block, block, out=found[first : first + step])
-            found[first : first + step] += np.where(moved, self._d * _TINIEST, 0.0)
-        return found * (1.0 + (self._d + 8) * _EPS)
+            np.einsum("ij,ij->i", block, block, out=bounds[first : first + step])
+            bounds[first : first + step] += np.where(moved, self._d * _TINIEST, 0.0)
+        return bounds * (1.0 + (self._d + 8) * _EPS)
 
-    def dual(self, look: Look, support: Places, weights: Floats) -> float:
-        """Return ``sum p_i |x_i - c|^2``, less what rounding can have added and how far c is from ``sum p_i x_i``."""
-        assert look.center is not None
-        above = self.sharpen(look, support)
+    def lower_bound(self, distances: SquaredDistances, support: Indices, weights: Floats) -> float:
+        """Return ``sum p_i |x_i - c|^2`` less its rounding errors and the distance of c from ``sum p_i x_i``."""
+        assert distances.center is not None
+        above = self.upper_bounds(distances, support)
         reach = 2.0 * float(np.sqrt(self._longest if self._too_wide(support) else above.max()))
-        moved = ((len(support) + 4) * reach + float(np.abs(look.center).max()) * float(np.sqrt(self._d))) * _EPS
+        moved = ((len(support) + 4) * reach + float(np.abs(distances.center).max()) * float(np.sqrt(self._d))) * _EPS
         mean = float(weights @ above) / float(weights.sum()) * (1.0 - (2 * self._d + 2 * len(support) + 32) * _EPS)
         return max(mean - moved * moved - self._d * 2 * _TINIEST, 0.0)
 
-    def gram(self, core: Places) -> Floats:
-        """Return the inner products of the rows less the first of them, which keeps the digits of far-off data."""
+    def gram(self, core: Indices) -> Floats:
+        """Return the inner products of the rows less the first, which keeps the digits of data far from the origin."""
         if self._too_wide(core):
             chosen = self._rows.values[core].astype(np.float64)
             products = np.asarray((chosen @ chosen.T).todense())
             return np.asarray(products - products[0] - products[:, :1] + products[0, 0])
-        seen = self._dense(core)
-        seen -= seen[0].copy()
-        return np.asarray(seen @ seen.T)
+        shifted = self._dense(core)
+        shifted -= shifted[0].copy()
+        return np.asarray(shifted @ shifted.T)
 
-    def _center(self, support: Places, weights: Floats) -> Floats:
+    def _center(self, support: Indices, weights: Floats) -> Floats:
         if self._too_wide(support):
             return np.asarray(self._rows.values[support].astype(np.float64).T @ weights)
-        seen = self._dense(support)
-        first = seen[0].copy()
-        seen -= first
-        return np.asarray(first + weights @ seen)
+        shifted = self._dense(support)
+        first = shifted[0].copy()
+        shifted -= first
+        return np.asarray(first + weights @ shifted)
 
-    def _too_wide(self, rows: Places) -> bool:
-        return is_sparse(self._rows.values) and len(rows) * self._d > 4 * _AT_ONCE
+    def _too_wide(self, rows: Indices) -> bool:
+        return is_sparse(self._rows.values) and len(rows) * self._d > 4 * _BLOCK_VALUES
 
-    def _dense(self, rows: Places) -> Floats:
+    def _dense(self, rows: Indices) -> Floats:
         chosen: Any = self._rows.values[rows]
         return np.array(chosen.toarray() if is_sparse(chosen) else chosen, dtype=np.float64)

@@ -1,6 +1,6 @@
-"""Kernel rows kept within a memory limit: computed in blocks when first asked for, the longest unused forgotten first.
+"""A cache of kernel rows with a memory limit: computed in blocks when first needed, the least recently used go first.
 
-What a solver sees is a ``store`` of rows and, for each row that it asks for, the slot where it lies.
+A solver sees a ``store`` of rows and, for each row that it needs, the slot of the store that holds it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.geometry.kernels import Kernel, Points, Scratch, center_of, diagonal, fill
+from separatrix.geometry.kernels import Kernel, ScratchBuffer
 from separatrix.geometry.rows import Floats, Rows
 
 Slots = NDArray[np.int64]
@@ -26,13 +26,13 @@ class KernelCache:
     kernel : Kernel
         With gamma as a number.
     rows : Rows
-        The examples; for a precomputed kernel, the kernel matrix itself.
+        The examples; for a precomputed kernel, the kernel matrix.
     megabytes : float
-        The most memory that kernel rows may take. A precomputed kernel is read where it is.
+        Memory limit for kernel rows. A precomputed kernel is not copied.
     dtype : float32 or float64
-        In which to compute them.
+        The type of the kernel values.
     n_jobs : int, default=1
-        Threads, for what is not a matrix product.
+        Threads for everything but matrix products.
 
     Examples
     --------
@@ -47,54 +47,54 @@ class KernelCache:
         self.dtype = np.dtype(dtype)
         self.n_jobs = n_jobs
         self.kernel = kernel
-        self.computed = 0  # rows, for those who want to know what the memory limit costs
-        self.center = center_of(kernel, rows.values)
-        self.points = Points(kernel, rows.values, dtype, self.center)
-        self.diagonal = diagonal(kernel, self.points)
-        self._whole = kernel.name == "precomputed"
+        self.computed = 0  # rows so far: shows what the memory limit costs
+        self.center = kernel.center(rows.values)
+        self.rows = kernel.prepare(rows.values, dtype, self.center)
+        self.diagonal = kernel.diagonal(self.rows)
         self.slot_of: Slots
-        if self._whole:
-            self.capacity = self.n
-            self.store: NDArray[Any] = np.ascontiguousarray(rows.values, dtype=dtype)
-            self.slot_of = np.arange(self.n)
+        self.store: NDArray[Any]
+        matrix = kernel.matrix(rows, dtype)
+        self._whole = matrix is not None
+        if matrix is not None:
+            self.capacity, self.store, self.slot_of = self.n, matrix, np.arange(self.n)
             return
         self.capacity = capacity(self.n, megabytes, self.dtype)
         self.store = np.empty((self.capacity, self.n), dtype=dtype)
         self.slot_of = np.full(self.n, -1, dtype=np.int64)
         self._row_in: Slots = np.full(self.capacity, -1, dtype=np.int64)
         self._used = np.zeros(self.capacity, dtype=np.int64)
-        self._scratch = Scratch(self.dtype)
+        self._scratch = ScratchBuffer(self.dtype)
         self._filled = 0
         self._tick = 0
 
     def slots(self, index: Slots) -> Slots:
-        """Return where these rows lie in the store, at most ``capacity`` of them, computing those that are missing."""
+        """Return the slots of these rows, at most ``capacity``, after computing those that are missing."""
         if self._whole:
             return index
         self._tick += 1
-        found = self.slot_of[index]
-        self._used[found[found >= 0]] = self._tick
-        missing = np.unique(index[found < 0])
+        slots = self.slot_of[index]
+        self._used[slots[slots >= 0]] = self._tick
+        missing = np.unique(index[slots < 0])
         if len(missing):
             self._compute(missing)
-            found = self.slot_of[index]
-        return found
+            slots = self.slot_of[index]
+        return slots
 
     def _compute(self, missing: Slots) -> None:
         fresh = min(len(missing), self.capacity - self._filled)
-        into = np.arange(self._filled, self._filled + fresh, dtype=np.int64)
+        slots = np.arange(self._filled, self._filled + fresh, dtype=np.int64)
         self._filled += fresh
         if fresh < len(missing):
             oldest = np.argsort(self._used, kind="stable")[: len(missing)]
-            oldest = oldest[~np.isin(oldest, into)][: len(missing) - fresh]
-            into = np.concatenate([into, oldest])
-        gone = self._row_in[into]
-        self.slot_of[gone[gone >= 0]] = -1
-        self._row_in[into] = -1
-        fill(self.kernel, self.points.take(missing), self.points, self.store, into, self.n_jobs, self._scratch)
-        self.slot_of[missing] = into
-        self._row_in[into] = missing
-        self._used[into] = self._tick
+            oldest = oldest[~np.isin(oldest, slots)][: len(missing) - fresh]
+            slots = np.concatenate([slots, oldest])
+        evicted = self._row_in[slots]
+        self.slot_of[evicted[evicted >= 0]] = -1
+        self._row_in[slots] = -1
+        self.kernel.fill(self.rows.take(missing), self.rows, self.store, slots, self.n_jobs, self._scratch)
+        self.slot_of[missing] = slots
+        self._row_in[slots] = missing
+        self._used[slots] = self._tick
         self.computed += len(missing)
 
     def combine(self, coef: Floats) -> Floats:
@@ -108,7 +108,7 @@ class KernelCache:
 
 
 def capacity(n: int, megabytes: Any, dtype: Any) -> int:
-    """Return how many kernel rows of n values fit in the memory given, all if they do, or refuse what holds not two."""
+    """Return how many of n kernel rows fit in this many megabytes; refuse a limit too small for two."""
     if isinstance(megabytes, bool) or not isinstance(megabytes, int | float | np.number) or not megabytes > 0:
         raise ValueError(f"cache_size must be a positive number of megabytes; found {megabytes!r}")
     row = n * np.dtype(dtype).itemsize / _MEGABYTE

@@ -1,7 +1,7 @@
 """An interior-point method for the smallest ball around a few points, given by their inner products.
 
 Here: one small, dense, convex problem, solved in some twenty Newton steps whatever its conditioning. Points that
-coincide, lie on one line or all at one distance make the inner products singular, and the barrier does not mind. Not
+coincide, lie on one line or are all at one distance make the inner products singular, which the barrier tolerates. Not
 here: the search for the few points that matter among many, which is in ball.py.
 """
 
@@ -15,13 +15,13 @@ import numpy as np
 
 from separatrix.geometry.rows import Floats
 
-_MOST_STEPS = 80  # a safeguard: twenty to forty are usual
-_TO_THE_BORDER = 0.99  # how much of the way to the nearest bound a step may go
+_MAX_STEPS = 80  # twenty to forty are usual
+_STEP_TO_BOUND = 0.99  # the part of the way to the nearest bound that a step may go
 
 
 @cache
 def _libraries() -> Any:
-    """Return a hold on the threads of the linear algebra that NumPy and SciPy have loaded."""
+    """Return the controller of the threads of the BLAS libraries that NumPy and SciPy have loaded."""
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
@@ -34,8 +34,8 @@ def one_thread() -> AbstractContextManager[Any]:
     Problems this small gain nothing from more, lose much when the cores are busy, and the last bits of a result would
     depend on how many there are.
     """
-    held: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return held
+    limited: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limited
 
 
 def convex_weights(gram: Floats, gap: float = 1e-13) -> Floats:
@@ -49,7 +49,7 @@ def convex_weights(gram: Floats, gap: float = 1e-13) -> Floats:
     Parameters
     ----------
     gram : array of shape (m, m)
-        Inner products of the points, seen from one of them or from nearby.
+        Inner products of the points, with the origin at or near one of them.
     gap : float, default=1e-13
         Stop when ``sum p_i s_i`` is at most this part of the largest ``G_ii``.
 
@@ -74,23 +74,23 @@ def convex_weights(gram: Floats, gap: float = 1e-13) -> Floats:
     s = slope - slope.min() + 0.1  # feasible from the start, and Newton's steps keep it so
     ones = np.ones(m)
     system = np.empty_like(q)
-    for _ in range(_MOST_STEPS):
-        held = float(p @ s)
-        if held <= gap:
+    for _ in range(_MAX_STEPS):
+        remaining = float(p @ s)
+        if remaining <= gap:
             break
         np.copyto(system, q)
         system.flat[:: m + 1] += s / p
         try:
             factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:  # rounding has eaten what the barrier adds
+        except np.linalg.LinAlgError:  # rounding hides what the barrier adds
             break
         across = _solve(factor, ones)
         dp, ds = _newton(factor, across, p, s, np.zeros(m))
         reach = min(1.0, _reach(p, dp), _reach(s, ds))
         predicted = float((p + reach * dp) @ (s + reach * ds))
-        centred = (predicted / held) ** 3 * held / m
+        centred = (predicted / remaining) ** 3 * remaining / m
         dp, ds = _newton(factor, across, p, s, centred - dp * ds)
-        reach = min(1.0, _TO_THE_BORDER * _reach(p, dp), _TO_THE_BORDER * _reach(s, ds))
+        reach = min(1.0, _STEP_TO_BOUND * _reach(p, dp), _STEP_TO_BOUND * _reach(s, ds))
         if not (np.isfinite(dp).all() and np.isfinite(ds).all()) or reach < 1e-10:
             break
         p += reach * dp
@@ -117,6 +117,6 @@ def _solve(factor: Any, right: Floats) -> Floats:
 
 
 def _reach(values: Floats, change: Floats) -> float:
-    """Return how far along the change all values stay positive."""
+    """Return how large a multiple of the change keeps all values positive."""
     falling = change < 0.0
     return float((values[falling] / -change[falling]).min()) if falling.any() else np.inf

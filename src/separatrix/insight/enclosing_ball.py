@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from separatrix.geometry.ball import Ball, enclose, euclidean_ball
-from separatrix.geometry.kernel_ball import KernelSpace
-from separatrix.geometry.kernels import check_kernel
+from separatrix.geometry.kernel_ball import kernel_space
+from separatrix.geometry.kernels import LinearKernel, check_kernel
 from separatrix.geometry.rows import Rows
 from separatrix.loop.problem import check_weights
 from separatrix.stops import is_count
@@ -85,10 +85,10 @@ def enclosing_ball(
         raise ValueError(f"max_iter must be a whole number, at least 1; found {max_iter!r}")
     rows.check_finite()
     known = check_kernel("linear" if kernel is None else kernel, gamma=gamma, degree=degree, coef0=coef0)
-    if known.name == "linear":
+    if isinstance(known, LinearKernel):
         ball, why = euclidean_ball(rows, ignored, float(tol), int(max_iter))
     else:
-        space = KernelSpace(rows, known.for_rows(rows, weights), ignored)
+        space = kernel_space(rows, known.for_rows(rows, weights), ignored)
         ball, why = enclose(space, ignored, float(tol), int(max_iter))
     if why:
         from sklearn.exceptions import ConvergenceWarning

@@ -168,7 +168,7 @@ def _check_support(model: Any) -> tuple[int, int, int]:
     _need(n_classes >= 2, "it knows one class only")
     model._check_numbers()
     model._check_kernel()
-    _need(type(model._kernel).__name__ == "Kernel", "it has no kernel")
+    _need(getattr(model._kernel, "stored_as", "") == "Kernel", "it has no kernel")
     support = model.support_
     _need(
         isinstance(support, np.ndarray) and support.ndim == 1 and support.dtype.kind == "i", "its support_ is damaged"
@@ -176,7 +176,7 @@ def _check_support(model: Any) -> tuple[int, int, int]:
     n = len(support)
     _need(n == 0 or support.min() >= 0, "its support_ names rows that cannot be")
     vectors = model.support_vectors_
-    if model._kernel.name == "precomputed":
+    if model._kernel.precomputed:
         _need(_is_array(vectors, "f8", (0, 0)), "its support vectors are damaged")
         _need(n == 0 or support.max() < width, "its support_ names rows that cannot be")
     else:
@@ -323,7 +323,7 @@ def check_kernel(kernel: Any) -> None:
     from separatrix.geometry.kernels import KERNELS
 
     _need(kernel.function is None, "its kernel is a function, which a model file cannot keep")
-    _need(kernel.name in KERNELS, "its kernel is unknown")
+    _need(kernel.name in tuple(KERNELS), "its kernel is unknown")
     _need(_is_real(kernel.gamma) and 0 < kernel.gamma < math.inf, "its gamma is no positive number")
     _need(_is_count(kernel.degree, 1, 2**31), "its degree is no whole number")
     _need(_is_real(kernel.coef0) and math.isfinite(kernel.coef0), "its coef0 is no number")

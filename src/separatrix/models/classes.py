@@ -146,6 +146,9 @@ class Known:
 
     def name_of(self, kind: type) -> str | None:
         """Return the name under which this class is written, None if it is not."""
+        stored: str | None = getattr(kind, "stored_as", None)  # subclasses that are stored as their base
+        if stored is not None:
+            return stored if issubclass(kind, _class(stored)) else None
         name = kind.__name__
         return name if name in CLASSES and _class(name) is kind else None
 

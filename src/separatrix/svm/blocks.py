@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.geometry.kernel_cache import KernelCache, capacity
-from separatrix.geometry.kernels import Kernel, Points, block, fits_single
+from separatrix.geometry.kernels import Kernel
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.state import Status
 from separatrix.svm.question import best_bias
@@ -157,8 +157,8 @@ class SoftMargin:
         self._pressed = [False] if pressed is None else pressed
         self._watch = watch
         self._n = len(y)
-        single = self._n > SMALL and tol >= SINGLE_TOL and fits_single(kernel, rows)
-        if kernel.name == "precomputed" and rows.values.dtype == np.float32:
+        single = self._n > SMALL and tol >= SINGLE_TOL and kernel.fits_single(rows)
+        if kernel.precomputed and rows.values.dtype == np.float32:
             single = True
         if single:  # float64 may be needed later
             capacity(self._n, megabytes, np.float64)
@@ -176,7 +176,7 @@ class SoftMargin:
     @property
     def _exact(self) -> bool:
         """Whether kernel values are as exact as they can be; a precomputed kernel is what it is."""
-        return bool(self._cache.dtype == np.float64 or self._kernel.name == "precomputed")
+        return bool(self._cache.dtype == np.float64 or self._kernel.precomputed)
 
     def run(self) -> Machine:
         """Return the solution, whose bracket rests on sums made anew at the end, or on some held against such sums."""
@@ -268,22 +268,16 @@ class SoftMargin:
 
     def _rounding(self) -> float:
         """Return an estimate of the error of f in float64: that of kernel values, times the sum of the weights."""
-        kernel, squares = self._kernel, self._cache.points.squares
-        worst = float(np.abs(self._cache.diagonal).max())
-        if kernel.name == "rbf":
-            worst += kernel.gamma * float(squares.max())
-        elif kernel.name == "poly":
-            worst *= kernel.degree
-        terms = 4.0 + (self._rows.shape[1] if kernel.name in ("linear", "rbf", "poly") else 0)
-        return float(terms * np.finfo(np.float64).eps * worst * self._alpha.sum())
+        error = self._kernel.rounding_error(self._cache.rows, self._cache.diagonal)
+        return float(error * self._alpha.sum())
 
     def _measured_error(self) -> float:
         """Return the error of f in float32: twice the largest difference from float64 over some of the examples."""
         some = np.unique(np.linspace(0, self._n - 1, _AUDITED).astype(np.int64))
         support = np.flatnonzero(self._alpha)
         values, center = self._rows.values, self._cache.center
-        left, right = (Points(self._kernel, values[index], np.float64, center) for index in (some, support))
-        exact = block(self._kernel, left, right) @ (self._alpha * self._y)[support]
+        left, right = (self._kernel.prepare(values[index], np.float64, center) for index in (some, support))
+        exact = self._kernel.block(left, right) @ (self._alpha * self._y)[support]
         return 2.0 * float(np.abs(exact - (self._F + self._y)[some]).max())
 
     def _status(self, share: float, reached: bool, end: str, n: int) -> Status:
@@ -318,7 +312,7 @@ class SoftMargin:
         """Solve the dual on the working set, and tell all points."""
         slots = self._cache.slots(self._set)
         before = self._alpha[self._set]
-        if self._kernel.name in ("callable", "precomputed"):
+        if self._kernel.supplied:
             self._check_curvature(slots)
         _core.smo(
             self._cache.store, slots, self._set, self._cache.diagonal, self._y, self._C, self._alpha, self._F,
