@@ -395,7 +395,7 @@ def test_a_kernel_that_is_none_proves_no_gap(shift):
     with pytest.raises(ValueError, match="complex"):
         sx.KernelSVM(kernel=lambda a, b: (a @ b.T) * 1j).fit(X, y)
     model = sx.KernelSVM(kernel="precomputed").fit(X @ X.T, y)
-    with pytest.raises(ValueError, match="dense table"):
+    with pytest.raises(ValueError, match="dense array"):
         model.predict(sparse.csr_matrix(X @ X.T))
 
 

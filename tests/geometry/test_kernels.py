@@ -213,9 +213,7 @@ def test_a_kernel_that_gives_nan_names_the_rows():
     cache = KernelCache(check_kernel(lambda A, B: np.where(A @ B.T < -1e10, np.inf, 1.0)), Rows(far), 1.0, np.float64)
     with pytest.raises(ValueError, match="the kernel gives infinity for rows 100 and 7"):
         cache.slots(np.array([3, 100]))
-    with pytest.raises(
-        ValueError, match=r"row of its second, shape \(40, 40\); found shape \(40,\)"
-    ):
+    with pytest.raises(ValueError, match=r"row of its second, shape \(40, 40\); found shape \(40,\)"):
         check_kernel(lambda A, B: A[:, 0])(Rows(X), Rows(X))
     with pytest.raises(ValueError, match="the kernel function failed on arrays of shapes"):
         check_kernel(lambda A, B: A @ B)(Rows(X), Rows(X))

@@ -31,7 +31,7 @@ from separatrix.estimators.fitting import (
     with_callbacks,
 )
 from separatrix.estimators.one_vs_rest import predicted_codes
-from separatrix.geometry.moments import Spread
+from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem
@@ -147,7 +147,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             if len(present) < 2:
                 name, found = type(self).__name__, present.tolist()[0]
                 raise ValueError(f"{name} needs examples of at least two classes; found one class: {found!r}")
-            self._spread = Spread(problem.d)
+            self._spread = Moments(problem.d)
             mark = (*fingerprint(problem), *self._path_mark(), held_out_fraction(stop)) if self.warm_start else None
             same_data = None
             if self._goes_on(problem):
@@ -222,7 +222,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             if first:
                 seed = seed_of(self.random_state)
                 states = self._start(problem, seed)
-                self._spread = Spread(problem.d)
+                self._spread = Moments(problem.d)
             else:
                 seed = self._run_seed
                 states = self._grown(problem, seed)

@@ -84,7 +84,7 @@ class LinearClassifier(Certified, Classifier):
                 order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size, seed=seed,
                 n_jobs=threads(self.n_jobs), observers=observers,
             )  # fmt: skip
-            self._spread.add(problem.rows)
+            self._spread.add_sample(problem.rows)
             for state in states:
                 if state.ballot is not None:
                     state.ballot.extend(problem, state)

@@ -370,7 +370,7 @@ class LinearSVM(LinearClassifier):
         self, problem: Problem, states: list[MarginState], kept: Any, *, interrupted: bool, limit: TimeLimit | None
     ) -> None:
         """Set the fitted attributes from what the runs have found."""
-        self._spread.add(problem.rows)
+        self._spread.add_sample(problem.rows)
         runs = [state.run for state in states if state.run is not None]
         answers = [run.answer for run in runs]
         signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])

@@ -170,7 +170,7 @@ class Network(Descending, Classifier):
             order = "shuffled" if self.shuffle else "cyclic"
             run = Training(problem, signs, self._rule(), stop, order, self.batch_size, seed, observers)
             self.status_, self.n_iter_ = run.run(state)
-            self._spread.add(problem.rows)
+            self._spread.add_sample(problem.rows)
             for name, value in self._fitted(states).items():
                 setattr(self, name, value)
             self._run_seed, self._width = seed, problem.d

@@ -1,4 +1,4 @@
-"""Spread: how far each feature varies, learned from a sample of the rows as they come by."""
+"""Mean, variance and range of each column of rows that arrive block by block, with one update for all (``Moments``)."""
 
 from __future__ import annotations
 
@@ -8,48 +8,137 @@ import numpy as np
 
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 
-SAMPLE = 256  # rows looked at in one call, evenly spread
+SAMPLE = 256  # rows that ``add_sample`` takes, evenly spaced
 
 
-class Spread:
-    """Running mean and variance of each feature over samples of at most 256 evenly spread rows from each call."""
+class Moments:
+    """Running mean and sum of squared deviations of each column (Chan, Golub and LeVeque 1979, formula 1.5).
 
-    def __init__(self, d: int) -> None:
-        self.count = 0
-        self._mean = np.zeros(d)
-        self._squares = np.zeros(d)  # sum of squared distances from the mean
+    Parameters
+    ----------
+    width : int, default=0
+        Number of columns; it grows with the rows.
+    ranges : bool, default=False
+        Whether to keep the smallest and the largest value of each dense column too.
 
-    def add(self, rows: Rows) -> None:
-        """Look at some of these rows (Chan, Golub and LeVeque 1979, formula 1.5, joins the sums)."""
-        sample = rows.values[:: -(-rows.shape[0] // SAMPLE)]
-        count = sample.shape[0]
-        total = self.count + count
-        with np.errstate(over="ignore", invalid="ignore"):  # a spread may be too large for a number
-            mean, squares = _moments(sample, len(self._mean))
-            if self.count == 0:
-                self._mean, self._squares = mean, squares
-            else:
-                shift = mean - self._mean
-                self._squares = self._squares + squares + shift * shift * (self.count * count / total)
-                self._mean = self._mean + shift * (count / total)
-        self.count = total
+    Attributes
+    ----------
+    count : int, or array if values are missing
+        Number of values in each column.
+    mean : array
+        The mean of each column.
+    low, high : array or None
+        The range of each column, if asked for and rows are dense.
+
+    Examples
+    --------
+    >>> moments = Moments(ranges=True)
+    >>> for block in ([[1.0, 5.0], [2.0, np.nan]], [[6.0, 5.0]]):
+    ...     moments.add(np.array(block))
+    >>> moments.mean, moments.deviation, moments.count
+    (array([3., 5.]), array([2.1602469, 0.       ]), array([3, 2]))
+    """
+
+    low: Any = None
+    high: Any = None
+    _ranges = _sparse = False
+
+    def __init__(self, width: int = 0, *, ranges: bool = False) -> None:
+        self._ranges = ranges
+        self.count: Any = 0
+        self._mean: Floats = np.zeros(width)
+        self._squares: Floats = np.zeros(width)  # sum of squared deviations from the mean
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of each column."""
+        return self._mean
 
     @property
     def deviation(self) -> Floats:
-        """The standard deviation of each feature."""
-        return np.asarray(np.sqrt(self._squares / max(self.count, 1)))
+        """The standard deviation of each column."""
+        return np.asarray(np.sqrt(self._squares / np.maximum(self.count, 1)))
+
+    def add_sample(self, rows: Rows) -> None:
+        """Add at most 256 evenly spaced rows of these."""
+        self.add(rows.values[:: -(-rows.shape[0] // SAMPLE)])
+
+    def add(self, values: Any) -> None:
+        """Add rows; in dense ones NaN is a missing value."""
+        n, width = values.shape
+        if n == 0:
+            return
+        with np.errstate(over="ignore", invalid="ignore"):  # a variance may be too large for a number
+            if is_sparse(values):
+                self._sparse = True
+                self._update(n, *_sparse_moments(values))
+                return
+            missing = np.isnan(values)
+            count = n - missing.sum(axis=0) if missing.any() else n
+            self._update(count, *_dense_moments(values, count, missing))
+        if self._ranges:
+            low, high = (np.where(missing, end, values) for end in (np.inf, -np.inf))
+            self.low = low.min(axis=0) if self.low is None else np.minimum(self.low, low.min(axis=0))
+            self.high = high.max(axis=0) if self.high is None else np.maximum(self.high, high.max(axis=0))
+
+    def _update(self, count: Any, mean: Floats, squares: Floats) -> None:
+        if np.ndim(self.count) == 0 and self.count == 0:
+            self.count, self._mean, self._squares = count, mean + 0.0, squares
+            return
+        if len(mean) > len(self._mean):
+            self._mean, self._squares = (
+                np.pad(each, (0, len(mean) - len(each))) for each in (self._mean, self._squares)
+            )
+        total = self.count + count
+        shift = mean - self._mean
+        part = count / np.maximum(total, 1)
+        self._squares = self._squares + squares + shift * shift * self.count * part
+        self._mean = self._mean + shift * part
+        self.count = total
+
+    # ------------------------------------------------------------------------------------------ scaling
+
+    def scale(self, how: str, width: int, n: int) -> tuple[Floats, Floats]:
+        """Return shift and factor as scikit-learn's scalers compute them for ``n`` rows, missing values being means.
+
+        A constant column keeps its scale.
+        """
+        if how == "none" or not width:
+            return np.zeros(width), np.ones(width)
+        if self._sparse:
+            return np.zeros(width), self._factor(n)
+        if how == "standard":
+            return self._mean.copy(), self._factor(n)
+        extent = np.where(self.high > self.low, self.high - self.low, 1.0)
+        return -self.low / extent, 1.0 / extent
+
+    def _factor(self, n: int) -> Floats:
+        """Return the standard deviations; 1 for columns that rounding cannot tell from constant, as scikit-learn."""
+        variance, eps = self._squares / n, np.finfo(np.float64).eps
+        constant = variance <= n * eps * variance + (n * self._mean * eps) ** 2
+        return np.where(constant, 1.0, np.sqrt(variance))
 
 
-def _moments(sample: Any, d: int) -> tuple[Floats, Floats]:
-    """Return the mean of each column and the sum of squared distances from it."""
-    n = sample.shape[0]
-    if is_sparse(sample):
-        values = sample.data.astype(np.float64)
-        mean: Floats = np.bincount(sample.indices, values, minlength=d) / n
-        squares: Floats = np.asarray(np.bincount(sample.indices, values * values, minlength=d), dtype=np.float64)
-        squares -= n * mean * mean
-        return mean, np.maximum(squares, 0.0, out=squares)
-    block = np.array(sample, dtype=np.float64, order="C")
-    mean = block.mean(axis=0)
+def _dense_moments(values: Any, count: Any, missing: Any) -> tuple[Floats, Floats]:
+    """Return the mean of each column and the sum of squared deviations from it."""
+    if len(values) == 1 and np.ndim(count) == 0:
+        return np.array(values[0], dtype=np.float64), np.zeros(values.shape[1])
+    block = np.array(values, dtype=np.float64)
+    if np.ndim(count):
+        block[missing] = 0.0
+    mean = block.sum(axis=0) / np.maximum(count, 1)
     block -= mean
-    return mean, np.einsum("ij,ij->j", block, block)
+    if np.ndim(count):
+        block[missing] = 0.0
+    block *= block
+    return mean, block.sum(axis=0)
+
+
+def _sparse_moments(values: Any) -> tuple[Floats, Floats]:
+    n, width = values.shape
+    if n == 1:
+        return np.bincount(values.indices, values.data, minlength=width), np.zeros(width)
+    mean = np.bincount(values.indices, values.data, minlength=width) / n
+    stored = np.bincount(values.indices, minlength=width)
+    off = values.data - mean[values.indices]
+    return mean, np.bincount(values.indices, off * off, minlength=width) + (n - stored) * mean * mean

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.geometry.moments import SAMPLE, Spread
+from separatrix.geometry.moments import SAMPLE, Moments
 from separatrix.geometry.rows import Rows
 
 _ALIKE = 10.0  # largest over smallest spread that still counts as similar size
@@ -114,9 +114,9 @@ def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
         rows.check_finite()
         if rows.shape[1] != len(weights):
             raise ValueError(f"X has {rows.shape[1]} columns, but the model has {len(weights)} weights")
-        whole = Spread(len(weights))
+        whole = Moments(len(weights))
         for begin in range(0, rows.shape[0], SAMPLE):
-            whole.add(Rows(rows.values[begin : begin + SAMPLE]))
+            whole.add(rows.values[begin : begin + SAMPLE])
         spread = whole.deviation
     elif hasattr(model, "_spread"):
         spread = model._spread.deviation

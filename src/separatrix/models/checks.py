@@ -91,7 +91,9 @@ def _check_learned(model: Any, width: int, states: int) -> None:
     _need(_is_count(model._run_seed, 0, 2**64 - 1), "its seed is no whole number")
     _need(model._width == width, "its width is not that of its features")
     _need(type(model._cut_short) is bool, "it does not say whether it was cut short")
-    _need(type(model._spread).__name__ == "Spread" and len(model._spread._mean) == width, "its spread is of other data")
+    _need(
+        type(model._spread).__name__ == "Moments" and len(model._spread._mean) == width, "its moments are of other data"
+    )
     mark = model._data_mark
     _need(mark is None or type(mark) is tuple, "the mark of its data is damaged")
     if mark is not None:
@@ -288,10 +290,10 @@ def check_layer(layer: Any) -> None:
     _need(fits, "a layer is damaged")
 
 
-def check_spread(spread: Any) -> None:
-    """Check how far features vary."""
-    fits = _is_array(spread._mean, "f8", (None,)) and _is_array(spread._squares, "f8", (len(spread._mean),))
-    _need(fits and _is_count(spread.count), "its spread is damaged")
+def check_moments(moments: Any) -> None:
+    """Check the moments of the features."""
+    fits = _is_array(moments._mean, "f8", (None,)) and _is_array(moments._squares, "f8", (len(moments._mean),))
+    _need(fits and _is_count(moments.count), "its moments are damaged")
 
 
 def check_ballot(ballot: Any) -> None:

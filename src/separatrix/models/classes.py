@@ -80,7 +80,7 @@ CLASSES: dict[str, Class] = {
         "separatrix.loop.kernel_votes", ("_rows", "_signed", "_times", "_age", "_bias_square"),
         check=checks.check_kernel_ballot,
     ),
-    "Spread": Class("separatrix.geometry.moments", ("count", "_mean", "_squares"), check=checks.check_spread),
+    "Moments": Class("separatrix.geometry.moments", ("count", "_mean", "_squares"), check=checks.check_moments),
     "Kernel": Class("separatrix.geometry.kernels", check=checks.check_kernel),
     "History": Class("separatrix.observers", ("epochs",), check=checks.check_history),
     "Rounds": Class("separatrix.svm.blocks", check=checks.check_rounds),
@@ -131,6 +131,9 @@ CLASSES: dict[str, Class] = {
     "TfidfTransformer": Class("sklearn.feature_extraction.text", check=checks.check_step),
 }  # fmt: skip
 
+# Files written under older names: the classes and fields that were renamed since, old name to new. Applied on reading.
+RENAMED = {"Spread": "Moments"}
+
 _HIDDEN = ("make_column_selector", "FunctionTransformer", "MissingIndicator", "Pipeline", "ColumnTransformer")
 STEPS = tuple(
     name for name, each in CLASSES.items() if each.module.startswith("sklearn.") and name not in _HIDDEN
@@ -146,9 +149,9 @@ class Known:
 
     def name_of(self, kind: type) -> str | None:
         """Return the name under which this class is written, None if it is not."""
-        stored: str | None = getattr(kind, "stored_as", None)  # subclasses that are stored as their base
-        if stored is not None:
-            return stored if issubclass(kind, _class(stored)) else None
+        base: str = getattr(kind, "stored_as", "")  # of classes that are written as their base class
+        if base in CLASSES and issubclass(kind, _class(base)):
+            return base
         name = kind.__name__
         return name if name in CLASSES and _class(name) is kind else None
 
@@ -172,6 +175,7 @@ class Known:
 
     def put_together(self, name: str, parts: dict[str, Any]) -> Any:
         """Return the object with these parts, or refuse them."""
+        name = RENAMED.get(name, name)
         entry = CLASSES.get(name)
         if entry is None:
             raise RefusedError(f"it holds an object of the unknown class {name!r:.60}")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import __version__, _core
+from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.tables.collect import Collected
 from separatrix.tables.columns import ColumnOptions
@@ -19,7 +20,6 @@ from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.raw_file import RawFile
 from separatrix.tables.disk.rowfile import RowFile, in_precision
 from separatrix.tables.facts import ClassCount, ColumnUse, Facts, RowCounts
-from separatrix.tables.moments_tmp import Moments
 from separatrix.tables.preparation import Feature, Preparation, is_wide, learn_scale, learn_words
 from separatrix.tables.raw_rows import RawRows, join
 from separatrix.tables.split import TestSplit
@@ -278,7 +278,7 @@ def _of_memory(data: Collected, scale: str, missing: str, numbers: Any) -> Stati
 
 
 def _of_blocks(data: Collected, scale: str, missing: str, first: RawRows, more: Iterator[RawRows]) -> Statistics:
-    moments, n = Moments(), len(first)
+    moments, n = Moments(ranges=True), len(first)
     moments.add(first.numbers)
     for raw in more:
         n += len(raw)
@@ -287,7 +287,7 @@ def _of_blocks(data: Collected, scale: str, missing: str, first: RawRows, more: 
     width = len(moments.mean) if sparse else first.numbers.shape[1]
     means, constant = np.zeros(width), np.zeros(width, dtype=bool)
     if not sparse and width:
-        _check_not_empty(data, np.asarray(moments.count) > 0)
+        _check_not_empty(data, np.broadcast_to(np.asarray(moments.count) > 0, width))
         constant = np.asarray(moments.low == moments.high)
         means = np.asarray(moments.mean, dtype=np.float64) if missing == "mean" else means
     return Statistics(*moments.scale(scale, width, n), means, constant)

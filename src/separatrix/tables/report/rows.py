@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
 from separatrix.tables.raw_rows import MISSING, RawRows
@@ -145,7 +146,7 @@ def _look(model: TableModel, source: Any, unknown: str, trained_on: bool, watch:
             watch(seen.rows, source.fraction())
     if not seen.answered:
         raise ValueError(f"{source.name} holds no row that the model can answer: each lacks a value")
-    seen.spreads = pass_.moments.spread()
+    seen.spreads = _deviations(pass_.moments)
     return seen
 
 
@@ -194,7 +195,7 @@ class _Pass:
         preparation = model.preparation
         scaled = preparation.scale == "standard"
         self._measured = not scaled or preparation.width > len(preparation.shift)
-        self.moments = _Moments()
+        self.moments = Moments()
 
     def add(self, raw: RawRows, labels: NDArray[np.intp] | None) -> None:
         """Look at some rows."""
@@ -269,31 +270,8 @@ def _mixed(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     return np.asarray(keys ^ (keys >> np.uint64(31)))
 
 
-class _Moments:
-    """Mean and squares of columns, block by block (Chan, Golub, LeVeque 1979)."""
-
-    def __init__(self) -> None:
-        self._n = 0
-        self._mean: Any = 0.0
-        self._squares: Any = 0.0
-
-    def add(self, numbers: Any) -> None:
-        n = numbers.shape[0]
-        mean = np.asarray(numbers.mean(axis=0)).ravel()
-        if is_sparse(numbers):
-            d, at = numbers.shape[1], numbers.indices
-            squares = np.bincount(at, (numbers.data - mean[at]) ** 2, minlength=d)
-            squares += (n - np.bincount(at, minlength=d)) * mean**2
-        else:
-            squares = ((numbers - mean) ** 2).sum(axis=0)
-        apart, total = mean - self._mean, self._n + n
-        self._squares = self._squares + squares + apart**2 * (self._n * n / total)
-        self._mean = self._mean + apart * (n / total)
-        self._n = total
-
-    def spread(self) -> Floats | None:
-        """Return the standard deviation of each column, None if none was measured; what is rounding alone is 0."""
-        if not self._n:
-            return None
-        found = np.sqrt(self._squares / self._n)
-        return np.where(found > _ROUNDING * np.abs(self._mean), found, 0.0)
+def _deviations(moments: Moments) -> Floats | None:
+    """Return the standard deviation of each column, None if there were no rows; one within rounding of 0 is 0."""
+    if not moments.count:
+        return None
+    return np.where(moments.deviation > _ROUNDING * np.abs(moments.mean), moments.deviation, 0.0)
