@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from separatrix.tables.export.c_words import number, numbers
+from separatrix.tables.export.c_words import numbers
+from separatrix.tables.export.kernel_formulas import C, formula_of
 from separatrix.tables.export.scorer import LANES, SPARSE_LANES, Kernelled, Layers, Linear, Scorer, Voted
 
 
@@ -131,44 +132,10 @@ def _layers(made: Layers) -> Part:
 
 def _kernel(scorer: Scorer, made: Kernelled | Voted) -> Part:
     """Return the support vectors, and the kernel of a row with one of them."""
-    n, hot = len(scorer.role("number")), len(scorer.role("category"))
-    lines = [numbers("@_support", made.support)]
-    if made.kernel == "rbf" and hot:
-        lines.append(
-            "/* Of each support vector, what its categories add to the square of its distance from nowhere. */"
-        )
-        lines.append(numbers("@_squares", (made.support[:, n:] ** 2).sum(axis=1)))
-    lines += ["", "static inline double @_kernel(const @_values *values, int i) {"]
-    if made.kernel == "rbf":
-        lines += ["    double square = 0.0;", "    int j;"]
-        if n:
-            lines += [
-                f"    for (j = 0; j < {n}; ++j) {{",
-                "        const double apart = values->x[j] - @_support[i][j];",
-                "        square += apart * apart;",
-                "    }",
-            ]
-        if hot:
-            lines += [
-                "    square += @_squares[i];",
-                f"    for (j = 0; j < {hot}; ++j)",
-                "        if (values->hot[j] >= 0) square += 1.0 - 2.0 * @_support[i][values->hot[j]];",
-            ]
-        lines.append(f"    return exp(-{number(made.gamma)} * square);")
-    elif made.kernel == "poly":
-        lines += [
-            "    SEPARATRIX_NOT_FUSED",
-            f"    const double base = {number(made.gamma)} * @_product(values, @_support[i]) + {number(made.coef0)};",
-            "    double power = base;",
-        ]
-        for bit in bin(made.degree)[3:]:
-            lines.append("    power *= power;")
-            if bit == "1":
-                lines.append("    power *= base;")
-        lines.append("    return power;")
-    else:
-        lines.append("    return @_product(values, @_support[i]);")
-    return Part("\n".join([*lines, "}"]), 0, made.kernel == "rbf")
+    formula = formula_of(C, made.kernel, "c")(scorer, made)
+    lines = [numbers("@_support", made.support), *formula.arrays]
+    lines += ["", "static inline double @_kernel(const @_values *values, int i) {", *formula.body, "}"]
+    return Part("\n".join(lines), 0, formula.needs_exp)
 
 
 def _kernelled(scorer: Scorer, made: Kernelled) -> Part:

@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from separatrix import __version__
+from separatrix.geometry.kernels import KERNELS
 from separatrix.geometry.rows import Floats
 from separatrix.tables.export.scorer import Decision, Input, Kernelled, Layers, Linear, Scorer, Voted
 
@@ -142,11 +143,7 @@ def _decision(made: Decision) -> dict[str, Any]:
 
 
 def _kernel(made: Kernelled | Voted) -> dict[str, Any]:
-    if made.kernel == "linear":
-        return {"name": "linear"}
-    if made.kernel == "rbf":
-        return {"name": "rbf", "gamma": made.gamma}
-    return {"name": made.kernel, "gamma": made.gamma, "degree": made.degree, "coef0": made.coef0}
+    return {"name": made.kernel, **{each: getattr(made, each) for each in KERNELS[made.kernel].parameters}}
 
 
 def _vectors(rows: Floats) -> list[Any]:

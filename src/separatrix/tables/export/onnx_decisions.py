@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from separatrix.tables.export.kernel_formulas import ONNX, formula_of
 from separatrix.tables.export.onnx_nodes import Nodes
 from separatrix.tables.export.scorer import Ballot, Kernelled, Layers, Linear, Scorer, Voted, pair_names
 
@@ -48,30 +49,7 @@ def _sigmoid(nodes: Nodes, z: str) -> str:
 
 def _kernel(nodes: Nodes, decision: Kernelled | Voted, x: str, *, in_lanes: bool = False) -> str:
     """Return the kernel of each row with each support vector."""
-    if decision.kernel == "rbf":
-        return _gaussian(nodes, decision, x)
-    found = nodes.products(x, decision.support, in_lanes=in_lanes and decision.kernel == "linear")
-    if decision.kernel == "linear":
-        return found
-    gamma = np.full(len(decision.support), decision.gamma)  # no single number: see matrix_product
-    base = nodes.add("Add", nodes.add("Mul", found, gamma), np.array(decision.coef0))
-    found = base
-    for bit in bin(decision.degree)[3:]:  # powers by squaring, as in the package
-        found = nodes.add("Mul", found, found)
-        if bit == "1":
-            found = nodes.add("Mul", found, base)
-    return found
-
-
-def _gaussian(nodes: Nodes, decision: Kernelled | Voted, x: str) -> str:
-    """Return ``exp(-gamma |x - s|^2)``, the rows moved to the mean of the support vectors to keep the digits."""
-    centre = decision.support.mean(axis=0)
-    support = decision.support - centre
-    x = nodes.add("Sub", x, centre)
-    squares = nodes.add("ReduceSum", nodes.add("Mul", x, x), np.array([1]))
-    apart = nodes.add("Sub", squares, nodes.matrix_product(x, 2.0 * support.T))
-    apart = nodes.add("Max", nodes.add("Add", apart, (support**2).sum(axis=1)), np.array(0.0))
-    return nodes.add("Exp", nodes.add("Mul", apart, np.array(-decision.gamma)))
+    return formula_of(ONNX, decision.kernel, "onnx")(nodes, decision, x, in_lanes)
 
 
 def _votes_of_pairs(nodes: Nodes, scorer: Scorer, activations: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.kernels import KERNELS
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.predict import score_names
 
@@ -357,9 +358,10 @@ def decision_of(estimator: Any) -> Decision:
 
 def _kernel(estimator: Any) -> tuple[str, float, int, float]:
     kernel = estimator._kernel
-    if kernel.name not in ("linear", "rbf", "poly"):
-        what = "a precomputed kernel" if kernel.name == "precomputed" else "a kernel that is a Python function"
-        raise ValueError(f"{what} cannot be exported; linear, rbf and poly can")
+    if kernel.supplied:
+        what = "a precomputed kernel" if kernel.precomputed else "a kernel that is a Python function"
+        names = ", ".join(name for name, kind in KERNELS.items() if not kind.supplied)
+        raise ValueError(f"{what} cannot be exported; supported kernels: {names}")
     return kernel.name, float(kernel.gamma), kernel.degree, kernel.coef0
 
 
