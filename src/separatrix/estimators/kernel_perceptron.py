@@ -32,59 +32,60 @@ from separatrix.stops import MaxEpochs, NoMistakes, Stop
 
 Self = TypeVar("Self", bound="KernelPerceptron")
 
-_VOTES = 1 << 22  # voters' answers held at once
+_VOTES = 1 << 22  # votes computed at once
 
 
 class KernelPerceptron(KernelClassifier):
-    """The perceptron in dual form (Lecture 003, 2.5): it counts its mistakes, and a kernel stands for the products.
+    """The perceptron in dual form, with a kernel in place of inner products (Lecture 003, 2.5).
 
-    The weights are never written down. Each example has a count, and a mistake at i, ``y_i a_i <= 0`` with the
-    activation ``a_i = sum_j alpha_j y_j K(x_j, x_i) + b``, does ``alpha_i += 1`` and ``b += y_i K^2``. With the linear
-    kernel that is the run of :class:`Perceptron`, mistake by mistake; with another it separates what no plane can.
+    The weights are never computed. Each example has a count of its mistakes, and a mistake at i, ``y_i a_i <= 0`` with
+    the activation ``a_i = sum_j alpha_j y_j K(x_j, x_i) + b``, updates ``alpha_i += 1`` and ``b += y_i K^2``. With the
+    linear kernel that is the run of :class:`Perceptron`, mistake by mistake; other kernels have curved boundaries.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
-        ``exp(-gamma |x - z|^2)``, ``x . z`` or ``(gamma x . z + coef0)^degree``. A function is called with two tables
-        and returns a value for each pair of their rows. With "precomputed", X is the kernel itself.
+        ``exp(-gamma |x - z|^2)``, ``x . z`` or ``(gamma x . z + coef0)^degree``. A callable takes two arrays and
+        returns the kernel of each row of the first with each row of the second. With "precomputed", X is the kernel
+        matrix.
     gamma : {"scale", "auto"} or float, default="scale"
         ``1 / (n_features * X.var())``, ``1 / n_features`` or a positive number, for "rbf" and "poly".
     degree : int, default=3
-        Of "poly".
+        For "poly".
     coef0 : float, default=0.0
-        Of "poly".
+        For "poly".
     bias : "ball", float or None, default="ball"
-        The constant K of the bias, a positive number; "ball" is the radius of the smallest ball that holds the examples
-        in the space of the kernel. With None or 0 there is no bias.
+        The constant K of the bias, a positive number; "ball" is the radius of the smallest enclosing ball of the
+        examples in the space of the kernel. With None or 0 there is no bias.
     readout : {"last", "averaged", "voted", "pocket"}, default="last"
         Which counts become the model, as for :class:`Perceptron`.
     max_iter : int, default=1000
-        The most epochs.
+        Maximum number of epochs.
     shuffle : bool, default=True
-        Visit the examples in a new order each epoch: the orders of :class:`Perceptron` for the same ``random_state``.
+        Shuffle the examples before each epoch: the orders of :class:`Perceptron` for the same ``random_state``.
     boundary : {"mistake", "positive", "negative"}, default="mistake"
-        What an activation of exactly 0 is while learning. ("correct" could never make a first update.)
+        How an activation of exactly 0 counts in training. ("correct" could never make a first update.)
     stop : Stop, optional
         When to stop, besides ``max_iter``; by default when an epoch makes no mistakes. See ``separatrix.stops``.
     class_weight : dict or "balanced", optional
-        How often an example of each class counts.
+        Weight of the examples of each class.
     cache_size : float, default=500
-        Megabytes for kernel rows. What does not fit is computed again when it is needed.
+        Size of the cache of kernel rows in megabytes. Rows that do not fit are recomputed when needed.
     random_state : int, RandomState or None
-        Where the orders come from.
+        Seed of the orders.
     verbose : int, default=0
-        With 1, show a bar during long runs.
+        With 1, show a progress bar during long runs.
 
     Attributes
     ----------
     alpha_ : array of shape (n_samples,) or (n_classes, n_samples)
-        How often each example was learned from, at the end of the run: whole numbers, unless there are weights.
+        Number of updates with each example at the end of the run; with weights, their sum.
     support_ : array of shape (n_SV,)
         The rows that the model needs.
     support_vectors_ : array or sparse matrix of shape (n_SV, n_features)
-        They themselves; empty for a precomputed kernel.
+        The rows themselves; empty for a precomputed kernel.
     dual_coef_ : array of shape (1, n_SV) or (n_classes, n_SV)
-        ``alpha_i y_i`` as the readout has them. For the voted readout, which has no single ones, the averaged ones.
+        ``alpha_i y_i`` of the readout; of the voted readout, which has many, their average.
     intercept_ : array of shape (1,) or (n_classes,)
         The bias.
     bias_constant_ : float
@@ -96,12 +97,12 @@ class KernelPerceptron(KernelClassifier):
     history_ : History
         Mistakes, loss, length of the vector of counts and seconds, epoch by epoch.
     status_ : Status
-        How the run ended; ``str(status_)`` is a sentence.
+        Why the run stopped; ``str(status_)`` is a sentence.
 
     Notes
     -----
-    More than two classes are told apart by one question each, "this class or another?". A sample weight of 2 is the
-    same as giving the row twice, 0 the same as leaving it out. Kernel rows are computed in float64.
+    More than two classes are trained one-vs-rest. A sample weight of 2 is the same as giving the row twice, 0 the same
+    as leaving it out. Kernel rows are computed in float64.
 
     Ctrl-C ends the run within a second; the estimator is then fitted with the best state so far and
     KeyboardInterrupt is raised.
@@ -148,19 +149,19 @@ class KernelPerceptron(KernelClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    # ------------------------------------------------------------------------------------------ learning
+    # ------------------------------------------------------------------------------------------ fitting
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from all examples, epoch after epoch, until the stop rule speaks.
+        """Train on all examples, epoch after epoch, until a stop rule ends the run.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            The examples; for a precomputed kernel their kernel, of shape (n_samples, n_samples).
+            The examples; for a precomputed kernel the kernel matrix, of shape (n_samples, n_samples).
         y : sequence of n_samples labels
             Their classes, two or more.
         sample_weight : sequence of n_samples floats, optional
-            How often each example counts.
+            Weight of each example.
 
         Returns
         -------
@@ -216,7 +217,7 @@ class KernelPerceptron(KernelClassifier):
         if self.bias != "ball":
             return float(self.bias or 0.0)
         radius = kernel_radius(cache.kernel, problem.rows, problem.weights)
-        return radius.upper if radius.lower > 0 else 1.0  # examples that are all alike have no radius
+        return radius.upper if radius.lower > 0 else 1.0  # identical examples have no radius
 
     def _keep(self, problem: Problem, kernel: Kernel, cache: KernelCache, solutions: list[Solution]) -> None:
         """Set the fitted attributes."""
@@ -246,12 +247,12 @@ class KernelPerceptron(KernelClassifier):
         self.n_updates_ = sum(solution.n_updates for solution in solutions)
         self.status_ = joint_status(solutions, self.classes_)
 
-    # ------------------------------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------------------------------ predicting
 
     def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more.
 
-        For the voted readout it is the share of votes for the class minus the share against it.
+        For the voted readout it is the fraction of votes for the class minus the fraction against it.
         """
         check_is_fitted(self, "dual_coef_")
         rows = self._checked_new(X)
@@ -262,8 +263,8 @@ class KernelPerceptron(KernelClassifier):
             step = max(1, _VOTES // max(ballot.n_voters for ballot in self._ballots))
             for begin, values in self._kernel_blocks(rows, step):
                 for k, ballot in enumerate(self._ballots):
-                    found = ballot.decide(values, tie_is_positive=self.boundary != "negative")
-                    activations[begin : begin + len(values), k] = found
+                    votes = ballot.decide(values, tie_is_positive=self.boundary != "negative")
+                    activations[begin : begin + len(values), k] = votes
         return np.asarray(activations[:, 0] if activations.shape[1] == 1 else activations)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -38,7 +38,7 @@ class _Pair(NamedTuple):
 
 
 class KernelSVM(KernelClassifier):
-    """The soft-margin support vector machine with a kernel, trained to a proven gap.
+    """The soft-margin support vector machine with a kernel, trained to a proven duality gap.
 
     It minimises ``1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w . phi(x_i) + b))`` in the space of the kernel, where
     ``K(x, z) = phi(x) . phi(z)``, through its dual ``max sum_i a_i - 1/2 sum_ij a_i a_j y_i y_j K_ij`` with
@@ -48,28 +48,28 @@ class KernelSVM(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        What a unit of slack costs. Sample and class weights multiply it.
+        Penalty of slack. Sample and class weights multiply it.
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
-        ``exp(-gamma |x - z|^2)``, ``x . z`` or ``(gamma x . z + coef0)^degree``. A function is called with two tables
-        and returns a value for each pair of their rows. With "precomputed", X is the kernel itself: square at fit, and
-        at predict one column for each example of fit.
+        ``exp(-gamma |x - z|^2)``, ``x . z`` or ``(gamma x . z + coef0)^degree``. A callable takes two arrays and
+        returns the kernel of each row of the first with each row of the second. With "precomputed", X is the kernel
+        matrix: square at fit, and at predict with one column for each example of fit.
     gamma : {"scale", "auto"} or float, default="scale"
         ``1 / (n_features * X.var())``, ``1 / n_features`` or a positive number, for "rbf" and "poly". In the variance a
         row of weight 2 counts as two rows.
     degree : int, default=3
-        Of "poly".
+        For "poly".
     coef0 : float, default=0.0
-        Of "poly".
+        For "poly".
     tol : float, default=1e-3
-        The gap to reach, as a share of the primal objective. 1e-8 is within reach of small data.
+        Duality gap at which to stop, relative to the primal objective. Small data can reach 1e-8.
     cache_size : float, default=500
-        Megabytes for kernel rows. What does not fit is computed again when it is needed.
+        Size of the cache of kernel rows in megabytes. Rows that do not fit are recomputed when needed.
     max_iter : int, default=100000
-        The most rounds for each pair of classes; a round solves one working set.
+        Maximum number of rounds for each pair of classes; a round solves one working set.
     class_weight : dict or "balanced", optional
-        What to multiply C by for each class.
+        Factor of C for each class.
     n_jobs : int, optional
-        Threads for what is not a matrix product (-1: all processors); NumPy's matrix products use their own.
+        Threads for everything but matrix products (-1: all processors), which use NumPy's own threads.
     verbose : int, default=0
         With 1, show the gap during long runs.
 
@@ -78,9 +78,9 @@ class KernelSVM(KernelClassifier):
     support_ : array of shape (n_SV,)
         The rows of the support vectors, class by class.
     support_vectors_ : array or sparse matrix of shape (n_SV, n_features)
-        They themselves; empty for a precomputed kernel.
+        The support vectors; empty for a precomputed kernel.
     n_support_ : array of shape (n_classes,)
-        How many each class has.
+        Number of support vectors of each class.
     dual_coef_ : array of shape (n_classes - 1, n_SV)
         ``a_i y_i``; the rows are laid out as SVC's are. Of two classes the second is the positive one.
     intercept_ : array of shape (1,) or (n_classes * (n_classes - 1) / 2,)
@@ -90,26 +90,26 @@ class KernelSVM(KernelClassifier):
     objective_ : float
         The primal objective reached, summed over the pairs of classes.
     duality_gap_ : float
-        An upper bound on how far ``objective_`` is above the smallest possible, summed in the same way.
+        An upper bound on ``objective_`` minus the optimum, summed in the same way.
     n_iter_ : int
         Rounds, over all pairs.
     history_ : Rounds
         Primal, dual, gap and seconds, round by round; ``machine`` counts the pairs.
     status_ : Status
-        How the run ended; ``str(status_)`` is a sentence.
+        Why the run stopped; ``str(status_)`` is a sentence.
 
     Notes
     -----
-    More than two classes are told apart by one machine for each pair. ``decision_function`` gives one score a class:
-    its votes, and a fraction below 1/2 from the machines' activations that decides between equal votes; that is what
-    SVC shows by default. ``predict`` names the class with the highest score, as ``SVC(break_ties=True)`` does.
+    More than two classes are trained one-vs-one, one machine for each pair. ``decision_function`` gives one score a
+    class: its votes, plus a fraction below 1/2 from the machines' activations that breaks ties; so does SVC by default.
+    ``predict`` returns the class with the highest score, as ``SVC(break_ties=True)`` does.
 
-    Kernel rows are kept in float32 while that is exact enough: for more than 1,000 examples, a ``tol`` of at least 1e-5
-    and values that float32 can hold. At the end some of its sums are held against float64 ones, and what they differ by
-    is added to the gap; if that takes it above ``tol``, training goes on in float64.
+    Kernel rows are kept in float32 while that is precise enough: for more than 1,000 examples, a ``tol`` of at least
+    1e-5 and values that float32 can hold. At the end some of its sums are compared with float64 ones, and the
+    difference is added to the gap; if that exceeds ``tol``, training continues in float64.
 
-    Ctrl-C ends the run after the current round; the estimator is then fitted with the best so far, its gap is true, and
-    KeyboardInterrupt is raised.
+    Ctrl-C ends the run after the current round; the estimator is then fitted with the best model so far and its gap,
+    and KeyboardInterrupt is raised.
 
     Examples
     --------
@@ -149,19 +149,19 @@ class KernelSVM(KernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    # ------------------------------------------------------------------------------------------ learning
+    # ------------------------------------------------------------------------------------------ fitting
 
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train one machine for each pair of classes, until its gap is small.
+        """Train one machine for each pair of classes, until its duality gap is at most ``tol``.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            The examples; for a precomputed kernel their kernel, of shape (n_samples, n_samples).
+            The examples; for a precomputed kernel the kernel matrix, of shape (n_samples, n_samples).
         y : sequence of n_samples labels
             Their classes, two or more.
         sample_weight : sequence of n_samples floats, optional
-            What to multiply each example's C by; 0 leaves it out.
+            Factor of C for each example; 0 leaves it out.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class KernelSVM(KernelClassifier):
             self.intercept_[every.index((first, second))] = machine.bias
         trained = {code for pair in pairs for code in (pair.first, pair.second)}
         for k, (first, second) in enumerate(every):
-            if (first in trained) != (second in trained):  # a class without weight loses to any other
+            if (first in trained) != (second in trained):  # a class without weight loses against all others
                 self.intercept_[k] = 1.0 if first in trained else -1.0
         self.classes_ = classes
         self._precision = "float32" if any(pair.machine.precision == "float32" for pair in pairs) else "float64"
@@ -249,7 +249,7 @@ class KernelSVM(KernelClassifier):
         self.objective_ = sum(pair.machine.primal for pair in pairs)
         self.duality_gap_ = sum(pair.machine.gap for pair in pairs)
 
-    # ------------------------------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------------------------------ predicting
 
     def pair_coefficients(self) -> tuple[Floats, Floats]:
         """Return the coefficient of each support vector in the machine of each pair of classes, and their biases."""
@@ -283,7 +283,7 @@ class KernelSVM(KernelClassifier):
 
 
 def _scores(activations: Floats, n_classes: int) -> Floats:
-    """Return one score a class from one activation a pair: votes, and between -1/3 and 1/3 for how clear they were.
+    """Return one score a class from one activation a pair: votes, plus between -1/3 and 1/3 from the activations.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def _scores(activations: Floats, n_classes: int) -> Floats:
 
 
 def _joint_status(pairs: list[_Pair], classes: NDArray[Any]) -> Status:
-    """Return one status for all pairs: the pair's own, or a sentence that counts them."""
+    """Return one status for all pairs."""
     statuses = [pair.machine.status for pair in pairs]
     if len(pairs) == 1:
         return statuses[0]
@@ -312,5 +312,5 @@ def _joint_status(pairs: list[_Pair], classes: NDArray[Any]) -> Status:
     if failed:
         text = f"{failed} of {len(pairs)} pairs of classes did not converge; {names}: {worst.machine.status}"
         return Status(text, False, interrupted)
-    text = f"all {len(pairs)} pairs of classes converged: in the worst, {names}, {worst.machine.status}"
+    text = f"all {len(pairs)} pairs of classes converged; worst pair {names}: {worst.machine.status}"
     return Status(text, True, interrupted)

@@ -65,7 +65,7 @@ class Moments:
 
     def add(self, values: Any) -> None:
         """Add rows; in dense ones NaN is a missing value."""
-        n, width = values.shape
+        n = values.shape[0]
         if n == 0:
             return
         with np.errstate(over="ignore", invalid="ignore"):  # a variance may be too large for a number

@@ -1,8 +1,8 @@
-"""Rows: checked values that every engine can read.
+"""Rows: a checked X that every engine can read.
 
-Here: what an acceptable X is, and one clear sentence for each that is not. X is held without a copy when it is
-C-ordered or CSR, float32 or float64, and must then not be changed while it is in use; other numeric types are converted
-once (integers, booleans and wider floats to float64, float16 to float32).
+Here: what an acceptable X is, and an error for each that is not. X is not copied when it is C-ordered or CSR, float32
+or float64, and must then not be changed while it is in use; other numeric types are converted once (integers, booleans
+and wider floats to float64, float16 to float32).
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Rows:
         if bad.size:
             column = int(bad[0])
             name = f" ({self.names[column]!r})" if self.names else ""
-            found = "NaN" if np.isnan(values[column]) else "infinity"
+            value = "NaN" if np.isnan(values[column]) else "infinity"
             raise ValueError(
-                f"X contains {found} in row {row}, column {column}{name}: every value must be a finite number "
+                f"X contains {value} in row {row}, column {column}{name}: every value must be a finite number "
                 "(fill or drop missing values first; inputs with NaN or inf are not accepted)"
             )
 
@@ -88,7 +88,7 @@ def _from_frame(X: Any, what: str) -> Any:
 
 
 def _numbers(values: NDArray[Any], where: str) -> Floats:
-    """Turn an array of Python objects into floats, or name the first value that is not a number."""
+    """Convert an array of Python objects to floats, or name the first value that is not a number."""
     try:
         if values.dtype.kind == "c":
             raise ValueError(f"Complex data not supported: {where} holds complex numbers; real numbers are accepted")
@@ -100,8 +100,8 @@ def _numbers(values: NDArray[Any], where: str) -> Floats:
     except (TypeError, ValueError) as problem:
         if "Complex" in str(problem):
             raise
-        for place, found in np.ndenumerate(values):
-            value = found.item() if isinstance(found, np.generic) else found
+        for place, entry in np.ndenumerate(values):
+            value = entry.item() if isinstance(entry, np.generic) else entry
             try:
                 if isinstance(value, str | bytes) or values.dtype.kind in "mM":
                     raise ValueError("text")
@@ -152,7 +152,7 @@ def _sparse(X: Any, what: str) -> tuple[Any, _core.Matrix]:
     if X.dtype.type not in (np.float32, np.float64):
         X = X.astype(np.float64)
     matrix = _core_csr(X)
-    if not matrix.canonical:  # entries out of order or twice: one checked copy puts them right
+    if not matrix.canonical:  # entries out of order or twice: sort and sum them in a copy
         X = X.copy()
         X.sum_duplicates()
         matrix = _core_csr(X)
@@ -160,7 +160,7 @@ def _sparse(X: Any, what: str) -> tuple[Any, _core.Matrix]:
 
 
 def _check_indices(X: Any, what: str) -> None:
-    """Refuse places outside the matrix, which SciPy's conversions would follow into foreign memory."""
+    """Refuse indices outside the matrix, which SciPy's conversions would follow into other memory."""
     if X.format == "coo":
         inside = all(
             axis.size == 0 or (int(axis.min()) >= 0 and int(axis.max()) < length)
