@@ -136,9 +136,9 @@ def _dense_moments(values: Any, count: Any, missing: Any) -> tuple[Floats, Float
 
 def _sparse_moments(values: Any) -> tuple[Floats, Floats]:
     n, width = values.shape
+    mean: Floats = np.bincount(values.indices, values.data, minlength=width) / n
     if n == 1:
-        return np.bincount(values.indices, values.data, minlength=width), np.zeros(width)
-    mean = np.bincount(values.indices, values.data, minlength=width) / n
+        return mean, np.zeros(width)
     stored = np.bincount(values.indices, minlength=width)
     off = values.data - mean[values.indices]
     return mean, np.bincount(values.indices, off * off, minlength=width) + (n - stored) * mean * mean
