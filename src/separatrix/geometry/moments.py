@@ -73,26 +73,27 @@ class Moments:
                 self._sparse = True
                 self._update(n, *_sparse_moments(values))
                 return
-            missing = np.isnan(values)
-            count = n - missing.sum(axis=0) if missing.any() else n
-            self._update(count, *_dense_moments(values, count, missing))
+            mean = np.array(values[0], dtype=np.float64) if n == 1 else values.sum(axis=0, dtype=np.float64) / n
+            missing = np.isnan(values) if np.isnan(mean).any() else None
+            self._update(*_dense_moments(values, mean, missing))
         if self._ranges:
-            low, high = (np.where(missing, end, values) for end in (np.inf, -np.inf))
+            low, high = (values if missing is None else np.where(missing, end, values) for end in (np.inf, -np.inf))
             self.low = low.min(axis=0) if self.low is None else np.minimum(self.low, low.min(axis=0))
             self.high = high.max(axis=0) if self.high is None else np.maximum(self.high, high.max(axis=0))
 
     def _update(self, count: Any, mean: Floats, squares: Floats) -> None:
-        if np.ndim(self.count) == 0 and self.count == 0:
+        known = self.count
+        if isinstance(known, int) and known == 0:
             self.count, self._mean, self._squares = count, mean + 0.0, squares
             return
         if len(mean) > len(self._mean):
             self._mean, self._squares = (
                 np.pad(each, (0, len(mean) - len(each))) for each in (self._mean, self._squares)
             )
-        total = self.count + count
+        total = known + count
+        part = count / (total if isinstance(total, int) else np.maximum(total, 1))
         shift = mean - self._mean
-        part = count / np.maximum(total, 1)
-        self._squares = self._squares + squares + shift * shift * self.count * part
+        self._squares = self._squares + squares + shift * shift * known * part
         self._mean = self._mean + shift * part
         self.count = total
 
@@ -119,22 +120,23 @@ class Moments:
         return np.where(constant, 1.0, np.sqrt(variance))
 
 
-def _dense_moments(values: Any, count: Any, missing: Any) -> tuple[Floats, Floats]:
-    """Return the mean of each column and the sum of squared deviations from it."""
-    if len(values) == 1 and np.ndim(count) == 0:
-        return np.array(values[0], dtype=np.float64), np.zeros(values.shape[1])
-    block = np.array(values, dtype=np.float64)
-    if np.ndim(count):
-        block[missing] = 0.0
-    mean = block.sum(axis=0) / np.maximum(count, 1)
-    block -= mean
-    if np.ndim(count):
-        block[missing] = 0.0
-    block *= block
-    return mean, block.sum(axis=0)
+def _dense_moments(values: Any, mean: Floats, missing: Any) -> tuple[Any, Floats, Floats]:
+    """Return the count, the mean and the sum of squared deviations of each column."""
+    if missing is None and len(values) == 1:
+        return 1, mean, np.zeros_like(mean)
+    count: Any = len(values)
+    if missing is not None:
+        count = count - missing.sum(axis=0)
+        mean = np.where(missing, 0.0, values).sum(axis=0) / np.maximum(count, 1)
+    deviations = values - mean
+    if missing is not None:
+        deviations[missing] = 0.0
+    deviations *= deviations
+    return count, mean, deviations.sum(axis=0)
 
 
 def _sparse_moments(values: Any) -> tuple[Floats, Floats]:
+    """Return the mean and the sum of squared deviations of each column."""
     n, width = values.shape
     mean: Floats = np.bincount(values.indices, values.data, minlength=width) / n
     if n == 1:
