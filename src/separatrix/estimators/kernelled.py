@@ -1,4 +1,4 @@
-"""What the estimators with a kernel share: parameters, checked data, and the kernel of new with known examples."""
+"""What the estimators with a kernel share: parameters, checked data, and kernel values of new examples."""
 
 from __future__ import annotations
 
