@@ -41,7 +41,7 @@ def write(name: str, content: str | bytes) -> str:
 
 def test_a_file_that_is_not_there(refused, tmp_path):
     write("data.csv", ROWS)
-    assert refused("fit", "dta.csv", "--target", "kind") == "there is no file dta.csv; is data.csv meant?"
+    assert refused("fit", "dta.csv", "--target", "kind") == "there is no file dta.csv; did you mean data.csv?"
     assert "nor a built-in data set of that name; those are penguins" in refused("fit", "pinguins", "--target", "y")
     assert refused("predict", "no.sx", "data.csv") == "no.sx: there is no such file"
 

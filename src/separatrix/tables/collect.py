@@ -20,12 +20,12 @@ from separatrix.tables.reading import (
     Reader,
     as_label,
     column_number,
-    is_number,
     mixed,
     table_rows,
     without_column,
 )
 from separatrix.tables.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
+from separatrix.tables.sources.cells import is_number
 from separatrix.tables.store import RowCollector, RowStore
 from separatrix.text import times
 

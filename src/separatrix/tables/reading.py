@@ -14,7 +14,8 @@ from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.columns import ChosenColumns
 from separatrix.tables.prefetch import done_ahead
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
-from separatrix.tables.sources.base import NOTHING, ColumnsChangedError
+from separatrix.tables.sources.base import ColumnsChangedError
+from separatrix.tables.sources.cells import MISSING_CELLS, is_number
 from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
 
 _LONG = 30  # texts this long on average are sentences, not categories
@@ -155,7 +156,7 @@ class Reader:
         place = {name: k for k, name in enumerate(levels)}
 
         def encoded(name: str, into: Levels) -> NDArray[np.int32]:
-            values = [None if value in NOTHING else value for value in levels[name]]
+            values = [None if value in MISSING_CELLS else value for value in levels[name]]
             return into.translate(values, codes[:, place[name]], first)
 
         own = np.empty((n, len(chosen.categories)), dtype=np.int32)
@@ -259,22 +260,6 @@ def flags_as_text(column: Any) -> Any:
     import pyarrow.compute as pc
 
     return pc.if_else(column, pa.scalar("True"), pa.scalar("False"))
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text is written like a number; 007 is not, but a name.
-
-    Examples
-    --------
-    >>> [is_number(text) for text in ("7", "-0.5", "1e3", "007", "1_0", "seven")]
-    [True, True, True, False, False, False]
-    """
-    try:
-        float(text)
-    except ValueError:
-        return False
-    digits = text.strip().lstrip("+-")
-    return "_" not in text and not (digits.isdigit() and digits.startswith("0") and len(digits) > 1)
 
 
 def as_label(value: Any) -> Any:

@@ -308,7 +308,7 @@ def test_gz_that_is_damaged_is_refused(tmp_path):
         read_libsvm(write(tmp_path / "a.gz", gzip.compress(TEXT) + b"\0\0more"))
     with pytest.raises(ValueError, match=r"a\.gz: the gz data are damaged"):
         read_libsvm(write(tmp_path / "a.gz", gzip.compress(TEXT) + b"more"))
-    with pytest.raises(ValueError, match=r"a\.gz holds nothing, packed with gzip"):
+    with pytest.raises(ValueError, match=r"a\.gz is empty inside gzip"):
         read_libsvm(write(tmp_path / "a.gz", gzip.compress(b"")))
 
 
@@ -320,7 +320,7 @@ def test_other_packers_are_named(tmp_path):
 def test_files_that_hold_nothing_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"a\.txt is empty; lines such as '1 3:0.5' are needed"):
         read_libsvm(write(tmp_path / "a.txt", b""))
-    with pytest.raises(ValueError, match=r"a\.txt holds no rows, only blank lines and comments"):
+    with pytest.raises(ValueError, match=r"a\.txt has no rows, only blank lines and comments"):
         read_libsvm(write(tmp_path / "a.txt", b"# nothing\n\n"))
     with pytest.raises(ValueError, match=r"there is no file .*none\.txt"):
         read_libsvm(tmp_path / "none.txt")

@@ -9,8 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from separatrix.tables.sources.base import ROWS, Column, TableSource, fingerprint_of
-from separatrix.tables.sources.messages import short, shown
+from separatrix.tables.sources.base import ROWS, Column, TableSource
+from separatrix.tables.sources.duck import Duck, on_duck
+from separatrix.tables.sources.kinds import Request
+from separatrix.tables.sources.messages import path_text, short
+from separatrix.tables.sources.queries import QuerySource
 
 
 def column_of(field: Any) -> Column:
@@ -33,7 +36,7 @@ def column_of(field: Any) -> Column:
     return Column(field.name, known, whole, str(field.type))
 
 
-def agreed(values: Any, column: Column) -> Any:
+def standard_array(values: Any, column: Column) -> Any:
     """Return an Arrow array in the form that batches promise."""
     while pa.types.is_dictionary(values.type) or isinstance(values.type, pa.BaseExtensionType):
         values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values.storage
@@ -47,12 +50,12 @@ def agreed(values: Any, column: Column) -> Any:
 
 
 def unique_names(names: Sequence[str], name: str) -> None:
-    """Raise a sentence where two columns have one name, or one has none."""
-    for place, found in enumerate(names):
-        if not found.strip():
+    """Raise a ValueError if two columns have the same name, or one has none."""
+    for place, column in enumerate(names):
+        if not column.strip():
             raise ValueError(f"{name} has no name for column {place + 1}")
-        if found in names[:place]:
-            raise ValueError(f"{name} has two columns called {found!r}")
+        if column in names[:place]:
+            raise ValueError(f"{name} has two columns called {column!r}")
 
 
 class ArrowSource(TableSource):
@@ -69,8 +72,8 @@ class ArrowSource(TableSource):
     """
 
     def __init__(self, path: str, name: str, *, frugal: bool = False) -> None:
-        self.name = shown(name)
-        self.path = path
+        self.name = path_text(name)
+        self.files, self.mark = [path], "arrow"
         self._open = pa.OSFile if frugal else pa.memory_map
         self._fraction = 0.0
         self._size = os.path.getsize(path)
@@ -89,14 +92,14 @@ class ArrowSource(TableSource):
     def _damaged(self, problem: BaseException) -> str:
         return f"{self.name} is not a whole Arrow file: {short(problem)}"
 
-    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """Read some columns; see `TableSource.batches`."""
-        places = self.chosen(names)
+        places = self.places(names)
         self._fraction, read = 0.0, 0
         for large in self._stored():
             for start in range(0, large.num_rows, rows):
                 batch = large.slice(start, rows)
-                arrays = [batch.column(k) if raw else agreed(batch.column(k), self.columns[k]) for k in places]
+                arrays = [standard_array(batch.column(k), self.columns[k]) for k in places]
                 read += batch.num_rows
                 if self.n_rows:
                     self._fraction = read / self.n_rows
@@ -106,7 +109,7 @@ class ArrowSource(TableSource):
 
     def _stored(self) -> Iterator[pa.RecordBatch]:
         try:
-            with self._open(self.path) as file:
+            with self._open(self.files[0]) as file:
                 if self.seekable:
                     reader = pa.ipc.open_file(file)
                     for k in range(reader.num_record_batches):
@@ -122,14 +125,25 @@ class ArrowSource(TableSource):
         """Return how much of the current pass has been read."""
         return self._fraction
 
-    def fingerprint(self) -> str | None:
-        """Return a hash of where the file is, its size and age."""
-        return fingerprint_of([self.path], "arrow")
-
-    def reader(self) -> Any:
+    def queryable(self) -> Any:
         """Return what DuckDB can query: a data set of the file, or a table of the stream."""
         if self.seekable:
             from pyarrow import dataset
 
-            return dataset.dataset(self.path, format="ipc")
+            return dataset.dataset(self.files[0], format="ipc")
         return pa.Table.from_batches(list(self._stored()))
+
+
+def open_arrow(request: Request) -> TableSource:
+    """Open a file of Arrow batches, or a query over it."""
+    path, sql = request.files[0], request.sql
+    source = ArrowSource(path, request.name, frugal=request.frugal)
+    if sql is None:
+        return source
+    data, names = source.queryable(), [column.name for column in source.columns]
+
+    def query(duck: Duck) -> QuerySource:
+        duck.prepare(lambda connection: connection.register("data", data))
+        return QuerySource(duck, sql, files=[path], columns=names)
+
+    return on_duck(request.frugal, query)

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ROWS = 65536
-NOTHING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")  # cells of a text file in which a value is missing
 
 
 class ColumnsChangedError(ValueError):
-    """A closer look showed that a column is of another kind than its first rows suggested; the source knows it now."""
+    """A column is of another kind than its first rows suggested; the source knows it now."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +54,27 @@ class Source(ABC):
         For messages: the path as given, ``"standard input"`` or ``"the query"``.
     n_rows : int or None
         How many rows there are, where that is known without reading them all.
+    files : sequence of str
+        The files read.
+    mark : str or None
+        How the files are read, for the fingerprint; None where more than the files decides on the rows.
     """
 
     name: str
     n_rows: int | None = None
+    files: Sequence[str] = ()
+    mark: str | None = None
 
     def fraction(self) -> float | None:
-        """Return how much of the current pass has been read, from 0 to 1; None where it cannot be told."""
+        """Return how much of the current pass has been read, from 0 to 1; None if it is not known."""
         return None
 
     def fingerprint(self) -> str | None:
-        """Return a text that changes when the source changes; None where that cannot be told."""
-        return None
+        """Return a text that changes when the source changes; None if changes cannot be noticed."""
+        return None if self.mark is None else fingerprint_of(self.files, self.mark)
 
     def close(self) -> None:
-        """Let go of files, connections and temporary folders."""
+        """Close files and connections, and remove temporary folders."""
         return None
 
     def __enter__(self) -> Self:
@@ -89,18 +94,19 @@ class TableSource(Source):
     """
 
     columns: tuple[Column, ...]
-    plain: Any = None  # how the core can read it, where it is a CSV file of plain text
+    typed: bool = True  # whether the source has types of its own; text files have none
+    plain: Any = None  # how the core can read it, if it is a CSV file of plain text
 
     def read_as(self, numbers: Sequence[str], texts: Sequence[str]) -> None:
-        """Read these columns as numbers and those as text, whatever they look like, where the source has no types."""
+        """Read these columns as numbers and those as text; no effect on a source with types of its own."""
         return None
 
     def settle(self) -> None:
-        """Make sure of the columns, where they rest on the first rows alone so far."""
+        """Decide on the columns by more rows, where only the first have been read."""
         return None
 
     @abstractmethod
-    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """Read some columns, in the source's order of rows; can be called again and again.
 
         Parameters
@@ -109,23 +115,21 @@ class TableSource(Source):
             The columns wanted, in the order wanted.
         rows : int, default=65536
             The most rows in one batch.
-        raw : bool, default=False
-            Leave values as the source has them. Otherwise numbers come as float64, or as int64 where the column is
-            whole, flags as bool and text as string. A missing value is null either way.
 
         Yields
         ------
         pyarrow.RecordBatch
-            At least one row each. A source without rows raises a ValueError instead.
+            At least one row each. Numbers are float64, or int64 where the column is whole, flags bool and text string;
+            a missing value is null. A source without rows raises a ValueError instead.
         """
 
-    def chosen(self, names: Sequence[str]) -> list[int]:
-        """Return where the named columns are; a name that is not there is a ValueError."""
-        places = {column.name: place for place, column in enumerate(self.columns)}
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Return the places of the named columns; an unknown name is a ValueError."""
+        known = {column.name: place for place, column in enumerate(self.columns)}
         for name in names:
-            if name not in places:
-                raise ValueError(f"{self.name} has no column {name!r}; its columns are {listed(places)}")
-        return [places[name] for name in names]
+            if name not in known:
+                raise ValueError(f"{self.name} has no column {name!r}; its columns are {listed(known)}")
+        return [known[name] for name in names]
 
 
 class MatrixSource(Source):
@@ -152,11 +156,11 @@ class MatrixSource(Source):
 
 def fingerprint_of(paths: Iterable[str | os.PathLike[str]], *more: str) -> str | None:
     """Hash where files are, how large and how old, and whatever else decides what is read."""
-    told: list[Any] = list(more)
+    parts: list[Any] = list(more)
     try:
         for path in paths:
-            found = os.stat(path)
-            told.append((os.path.abspath(path), found.st_size, found.st_mtime_ns))
+            status = os.stat(path)
+            parts.append((os.path.abspath(path), status.st_size, status.st_mtime_ns))
     except OSError:
         return None
-    return hashlib.sha256(repr(told).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from separatrix.tables.sources.arrow_files import agreed, column_of, unique_names
+from separatrix.tables.sources.arrow_files import column_of, standard_array, unique_names
 from separatrix.tables.sources.base import ROWS, TableSource
 
 
@@ -28,11 +28,11 @@ class TableInMemory(TableSource):
         self.n_rows = table.num_rows
         unique_names(table.column_names, name)
 
-    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """Read some columns; see `TableSource.batches`."""
-        places = self.chosen(names)
+        places = self.places(names)
         if not self.n_rows:
             raise ValueError(f"{self.name} has no rows")
         for batch in self._table.to_batches(max_chunksize=rows):
-            arrays = [batch.column(k) if raw else agreed(batch.column(k), self.columns[k]) for k in places]
+            arrays = [standard_array(batch.column(k), self.columns[k]) for k in places]
             yield pa.RecordBatch.from_arrays(arrays, names=list(names))

@@ -1,88 +1,81 @@
-"""JSON lines: one object a line, or one array of objects."""
+"""JSON lines: one object per line, or one array of objects."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Sequence
 
 from separatrix.tables.sources.duck import (
     CHEAP,
     COMPRESSION,
     Duck,
     DuckSource,
-    EngineError,
     column_of,
-    exact,
+    file_list,
     identifier,
     literal,
+    on_duck,
 )
-from separatrix.tables.sources.messages import short, shown
-from separatrix.tables.sources.peeking import Peek, cut_short
+from separatrix.tables.sources.kinds import Request
+from separatrix.tables.sources.messages import path_text, short
+from separatrix.tables.sources.peeking import cut_short
+from separatrix.tables.sources.queries import queried
 
-_PART = 200_000  # lines that decide on types where a file is too large to look at all of it
+_PART = 200_000  # lines that decide on types where a file is too large to read all of it
 _EXACT = 10**15  # up to here a float surely holds a whole number
 
 
-def open_json(duck: Duck, files: Sequence[str], name: str, peeks: Sequence[Peek]) -> DuckSource:
-    """Open files of JSON lines (or an array of objects each) as one table."""
-    first = peeks[0]
-    array = first.head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-    size = sum(os.path.getsize(path) for path in files)
-    cheap = size * (1 if first.packing == "none" else 4) <= CHEAP
-    given = {
-        "format": "'array'" if array else "'newline_delimited'",
-        "compression": literal(COMPRESSION[first.packing]),
-        "sample_size": "-1" if cheap else str(_PART),
-        "maximum_object_size": str(16 << 20 if not duck.frugal else 4 << 20),
-        "records": "'true'",
-    }
-    listing = "[" + ", ".join(literal(exact(path)) for path in files) + "]"
+class JsonSource(DuckSource):
+    """Files of JSON lines, or of an array of objects each, as one table."""
 
-    def telling(message: str) -> str:
+    def __init__(self, duck: Duck, request: Request) -> None:
+        super().__init__(duck, request.name, request.files, mark="json")
+        self._where, self._peeks = request.name, request.peeks
+        first = request.peeks[0]
+        self._array = first.head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+        size = sum(map(os.path.getsize, self.files))
+        cheap = size * (1 if first.packing == "none" else 4) <= CHEAP
+        with self.explained():
+            sampled = self._relation(f"sample_size={-1 if cheap else _PART}")
+            types = _whole_columns(duck, sampled, duck.described(sampled), cheap)
+        columns = ", ".join(f"{literal(key)}: {literal(kind)}" for key, kind in types)
+        self.relation = self._relation(f"columns={{{columns}}}")
+        self.columns = tuple(column_of(key, kind) for key, kind in types)
+        self.expected = None if self._array else first.head.count(b"\n") / max(first.share, 1e-9)
+
+    def _relation(self, more: str) -> str:
+        options = {
+            "format": "'array'" if self._array else "'newline_delimited'",
+            "compression": literal(COMPRESSION[self._peeks[0].packing]),
+            "maximum_object_size": str(16 << 20 if not self.duck.frugal else 4 << 20),
+            "records": "'true'",
+        }
+        given = ", ".join(f"{key}={value}" for key, value in options.items())
+        return f"read_json({file_list(self.files)}, {given}, {more})"
+
+    def explain(self, message: str) -> str:
+        """Return a message of DuckDB as one sentence with the file and line."""
         if re.search(r"end of GZIP|Truncated|unexpected end of .*stream|ZSTD", message, re.I):
-            return cut_short(name, first.packing)
-        called = next((path for path in files if path in message), name) if len(files) > 1 else name
-        if "Malformed JSON" in message and not array:
-            packing = peeks[files.index(called)].packing if called in files else first.packing
-            path = called if called in files else files[0]
-            line = _broken_line(path, packing)
+            return cut_short(self._where, self._peeks[0].packing)
+        k = next((k for k, path in enumerate(self.files) if path in message), 0)
+        name = path_text(self._where if len(self.files) == 1 or self.files[k] not in message else self.files[k])
+        if "Malformed JSON" in message and not self._array:
+            line = _broken_line(self.files[k], self._peeks[k].packing)
             if line is not None:
-                return f"{shown(called)}, line {line}: this is not a JSON object"
+                return f"{name}, line {line}: this is not a JSON object"
         if "non-record" in message:
-            return f"{shown(called)} holds no JSON objects; one object a line is needed"
-        at = re.search(r"in line (\d+)", message)
+            return f"{name} has no JSON objects; one object per line is needed"
+        at = re.search(r"in line (\d+)(?:: (.*))?", message)
         if at and "transform error" in message:
-            said = re.search(r"in line \d+: (.*)", message)
-            detail = short(said.group(1)) if said else "a value does not fit"
-            return (
-                f"{shown(called)}, line {at.group(1)}: a value does not fit its column as the lines before have it: "
-                f"{detail}"
-            )
-        return f"{shown(called)} is not JSON as expected, one object a line: {short(message.replace(files[0], called))}"
+            detail = short(at.group(2)) if at.group(2) else "a value does not fit"
+            return f"{name}, line {at.group(1)}: a value is not of the type of its column in the lines before: {detail}"
+        return f"{name} is not JSON with one object per line: {short(message.replace(self.files[0], name))}"
 
-    def relation(more: str) -> str:
-        return f"read_json({listing}, {', '.join(f'{key}={value}' for key, value in given.items())}{more})"
 
-    try:
-        described = duck.described(relation(""))
-        described = _whole_columns(duck, relation(""), described, cheap)
-    except EngineError as problem:
-        raise ValueError(telling(str(problem))) from None
-    typed = "{" + ", ".join(f"{literal(key)}: {literal(kind)}" for key, kind in described) + "}"
-    del given["sample_size"]
-    rows = first.head.count(b"\n") / max(first.share, 1e-9) if not array else None
-    return DuckSource(
-        duck,
-        relation(f", columns={typed}"),
-        [column_of(key, kind) for key, kind in described],
-        name,
-        files=files,
-        telling=telling,
-        guess=rows,
-        mark="json",
-    )
+def open_json(request: Request) -> DuckSource:
+    """Open files of JSON lines (or an array of objects each) as one table."""
+    return on_duck(request.frugal, lambda duck: queried(JsonSource(duck, request), request.sql))
 
 
 def _whole_columns(duck: Duck, relation: str, described: list[tuple[str, str]], cheap: bool) -> list[tuple[str, str]]:
@@ -102,7 +95,7 @@ def _whole_columns(duck: Duck, relation: str, described: list[tuple[str, str]], 
 
 
 def _broken_line(path: str, packing: str) -> int | None:
-    """Return the first line that is no JSON object."""
+    """Return the first line that is not a JSON object."""
     import pyarrow as pa
 
     try:
@@ -117,10 +110,10 @@ def _broken_line(path: str, packing: str) -> int | None:
                     if not text.strip():
                         continue
                     try:
-                        found = json.loads(text.removeprefix(b"\xef\xbb\xbf"))
+                        value = json.loads(text.removeprefix(b"\xef\xbb\xbf"))
                     except ValueError:
                         return line
-                    if not isinstance(found, dict):
+                    if not isinstance(value, dict):
                         return line
                 if not part:
                     return None

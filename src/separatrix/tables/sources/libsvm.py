@@ -17,7 +17,9 @@ from scipy.sparse import csr_matrix
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats
-from separatrix.tables.sources.base import ROWS, MatrixSource, fingerprint_of
+from separatrix.tables.sources.base import ROWS, MatrixSource
+from separatrix.tables.sources.kinds import Request
+from separatrix.tables.sources.messages import path_text
 
 _CHUNK = 1 << 22  # bytes of text read at once
 _GZIP = b"\x1f\x8b"
@@ -73,6 +75,8 @@ class LibsvmSource(MatrixSource):
         self._path = Path(fspath(file)) if isinstance(file, (str, PathLike)) else None
         self._open = None if isinstance(file, (str, PathLike)) else file
         self._fraction: float | None = None
+        if self._path is not None:
+            self.files, self.mark = [str(self._path)], "libsvm"
         self.name = name or (str(self._path) if self._path else _name_of(file))
 
     def blocks(self, rows: int = ROWS) -> Iterator[tuple[csr_matrix, Floats]]:
@@ -83,14 +87,14 @@ class LibsvmSource(MatrixSource):
         if rows < 1:
             raise ValueError(f"rows must be at least 1, not {rows}")
         reader = _core.LibsvmReader(self.zero_based, self.dtype == np.float32)
-        found = False
+        some = False
         for chunk in _checked(self._chunks(), self.name):
             try:
                 reader.feed(chunk)
             except ValueError as problem:
                 raise ValueError(f"{self.name}, {problem}") from None
             while reader.rows >= rows:
-                found = True
+                some = True
                 yield _block(reader, rows)
         try:
             reader.finish()
@@ -98,16 +102,12 @@ class LibsvmSource(MatrixSource):
             raise ValueError(f"{self.name}, {problem}") from None
         if reader.rows:
             yield _block(reader, rows)
-        elif not found:
-            raise ValueError(f"{self.name} holds no rows, only blank lines and comments")
+        elif not some:
+            raise ValueError(f"{self.name} has no rows, only blank lines and comments")
 
     def fraction(self) -> float | None:
         """Return how much of the file has been read."""
         return self._fraction
-
-    def fingerprint(self) -> str | None:
-        """Return a hash of where the file is, its size and age; None for one that was open already."""
-        return None if self._path is None else fingerprint_of([self._path], "libsvm")
 
     def _chunks(self) -> Iterator[bytes]:
         if self._path is not None:
@@ -241,4 +241,9 @@ def _unpacked(file: BinaryFile, data: bytes) -> Iterator[bytes]:
             raise _BadFileError(f": the gz data are damaged ({problem})") from None
         data = member.unused_data or file.read(_CHUNK) or b""
     if not some:
-        raise _BadFileError(" holds nothing, packed with gzip; lines such as '1 3:0.5' are needed")
+        raise _BadFileError(" is empty inside gzip; lines such as '1 3:0.5' are needed")
+
+
+def open_libsvm(request: Request) -> LibsvmSource:
+    """Open a libsvm file."""
+    return LibsvmSource(request.files[0], name=path_text(request.name))

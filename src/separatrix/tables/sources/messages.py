@@ -1,10 +1,11 @@
-"""What an engine says over many lines, said in one sentence."""
+"""Messages of an engine, as one sentence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+
+from separatrix.text import times
 
 _MOST = 200
 _PREFIX = re.compile(
@@ -33,43 +34,32 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
-def shown(path: object) -> str:
+def path_text(path: object) -> str:
     """Return a path as it stands in a message."""
     return printable(str(path).encode("utf-8", "replace").decode("utf-8"))
 
 
 def quoted(text: str, most: int = 60) -> str:
-    """Return found text in quotes, cut where it is long."""
+    """Return the text of a cell in quotes, shortened if it is long."""
     return repr(text if len(text) <= most else text[: most - 3] + "...")
 
 
-@contextmanager
-def interrupts() -> Iterator[None]:
-    """Turn an engine's own word for Ctrl-C into KeyboardInterrupt."""
-    try:
-        yield
-    except Exception as problem:
-        if interrupted(problem):
-            raise KeyboardInterrupt from None
-        raise
-
-
 def interrupted(problem: BaseException) -> bool:
-    """Tell whether an engine stopped because somebody pressed Ctrl-C."""
+    """Return whether an engine stopped because of Ctrl-C."""
     return type(problem).__name__ == "InterruptException" or bool(
         re.match(r"(?:\w+ Error: )?(?:Query )?interrupted", str(problem), re.IGNORECASE)
     )
 
 
 def csv_problem(where: str, message: str, column_name: Callable[[str], str]) -> str | None:
-    """Say in one sentence what the CSV reader of DuckDB found, None where the message is of another kind."""
+    """Return an error of DuckDB's CSV reader as one sentence, None if the message is of another kind."""
     place = re.search(r"^\s*file = (.*)$", message, re.MULTILINE)
-    file = shown(place.group(1)) if place and place.group(1) and where != "standard input" else where
+    file = path_text(place.group(1)) if place and place.group(1) and where != "standard input" else where
     at = re.search(r"CSV Error on Line: (\d+)", message)
     line = f"{file}, line {at.group(1)}" if at else file
     cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if cells:
-        return f"{line}: {_cells(int(cells.group(2)))} where the header has {cells.group(1)}"
+        return f"{line}: {times(int(cells.group(2)), 'cell')} where the header has {cells.group(1)}"
     bad = re.search(
         r'Error when converting column "(.*?)"\. Could not convert string "(.*?)" to \'(\w+)', message, re.DOTALL
     )
@@ -77,22 +67,18 @@ def csv_problem(where: str, message: str, column_name: Callable[[str], str]) -> 
         kind = {"BIGINT": "a whole number", "DOUBLE": "a number", "BOOLEAN": "true or false"}
         wanted = kind.get(bad.group(3), "a date or time")
         return (
-            f"{line}, column {column_name(bad.group(1))!r}: found the text {quoted(bad.group(2))} where the rows "
-            f"before have {wanted}; correct the cell, or leave it empty if the value is missing"
+            f"{line}, column {column_name(bad.group(1))!r}: {quoted(bad.group(2))} is not {wanted}, unlike the rows "
+            "before it; fix the cell, or leave it empty if the value is missing"
         )
     if re.search(r"unterminated quote", message, re.IGNORECASE):
-        return f"{line}: a quote is opened and never closed"
+        return f"{line}: unclosed quote"
     if re.search(r"not utf-8 encoded|invalid unicode", message, re.IGNORECASE):
         return f"{line}: the text is not UTF-8; save the file as UTF-8"
     if re.search(r"Maximum line size", message, re.IGNORECASE):
         most = re.search(r"Maximum line size of (\d+)", message)
-        than = f"{int(most.group(1)):,} bytes" if most else "a row may be"
-        return f"{line}: the line is longer than {than}; perhaps a quote is not closed or the file is not CSV"
+        than = f"{int(most.group(1)):,} bytes" if most else "the limit"
+        return f"{line}: the line is longer than {than}; is a quote unclosed, or is the file not CSV?"
     if at:
         rest = [text for text in message.splitlines()[1:] if text.strip() and not text.startswith("Original Line")]
         return f"{line}: {short(rest[0]) if rest else 'the row cannot be read'}"
     return None
-
-
-def _cells(number: int) -> str:
-    return f"{number} cell" if number == 1 else f"{number} cells"

@@ -1,76 +1,51 @@
-"""The beginning of a file: whether it is there, what it holds, and how it is packed."""
+"""The beginning of a file: whether it exists, of which kind it is, and how it is compressed."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from separatrix.tables.sources.messages import short, shown
+from separatrix.tables.sources.kinds import Kind, kind_of
+from separatrix.tables.sources.messages import path_text, short
 
 PEEK = 1 << 20  # bytes
 
-_ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".psv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".npy": "npy",
-    ".npz": "npz",
-    ".libsvm": "libsvm",
-    ".svmlight": "libsvm",
-    ".svm": "libsvm",
-    ".lsvm": "libsvm",
-    ".duckdb": "duckdb",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-}  # .txt and .db can be several things: what they hold decides
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
-_LIBSVM = re.compile(
-    rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:,[+-]?[0-9.]+)*(?:[ \t]+qid:[0-9]+)?"  # labels
-    rb"(?:[ \t]+[0-9]+:[^\s:]+)*[ \t]*(?:#.*)?\r?"  # pairs
-)
 
 
 @dataclass(frozen=True)
 class Peek:
-    """What the beginning of a file tells.
+    """The beginning of a file.
 
     Parameters
     ----------
-    kind : str
-        ``"csv"``, ``"parquet"``, ``"arrow"``, ``"json"``, ``"npy"``, ``"npz"``, ``"libsvm"``, ``"duckdb"`` or
-        ``"sqlite"``.
+    kind : Kind
+        The kind of file.
     packing : str
         ``"none"``, ``"gzip"`` or ``"zstd"``.
     head : bytes
-        The first bytes, unpacked.
+        The first bytes, uncompressed.
     whole : bool
-        Whether that is all.
+        Whether that is the whole file.
     share : float
-        The part of the file's own bytes that hold ``head``.
+        The fraction of the file's own bytes that ``head`` takes.
     """
 
-    kind: str
+    kind: Kind
     packing: str
     head: bytes
     whole: bool
     share: float
 
 
-def must_be_there(path: str) -> None:
-    """Raise a sentence where no file or folder is, with the nearest name there is."""
+def must_exist(path: str) -> None:
+    """Raise a ValueError if there is no such file or folder, with the nearest name."""
     if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+://", path):
-        raise ValueError(f"{shown(path)} is an address; only files on this machine are read")
+        raise ValueError(f"{path_text(path)} is a URL; only local files can be read")
     if os.path.lexists(path):
         return
     folder, name = os.path.split(path)
@@ -78,39 +53,39 @@ def must_be_there(path: str) -> None:
         near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)
     except OSError:
         near = []
-    hint = f"; is {shown(os.path.join(folder, near[0]))} meant?" if near else ""
-    raise ValueError(f"there is no file {shown(path)}{hint}")
+    hint = f"; did you mean {path_text(os.path.join(folder, near[0]))}?" if near else ""
+    raise ValueError(f"there is no file {path_text(path)}{hint}")
 
 
 def peek(path: str, name: str, size: int = PEEK) -> Peek:
-    """Read the beginning of a file and recognise it by its ending, else by what it holds.
+    """Read the beginning of a file and recognise its kind by its ending, else by its content.
 
     Parameters
     ----------
     path : str
         The file.
     name : str
-        What messages call it; its ending counts.
+        What messages call it; its ending gives the kind.
     size : int
-        How many unpacked bytes to read.
+        How many uncompressed bytes to read.
     """
     try:
         with open(path, "rb") as file:
             total = os.fstat(file.fileno()).st_size
             raw = file.read(size)
     except IsADirectoryError:
-        raise ValueError(f"{shown(name)} is a folder; a file is needed") from None
+        raise ValueError(f"{path_text(name)} is a folder; a file is needed") from None
     except PermissionError:
-        raise ValueError(f"{shown(name)} may not be read: permission denied") from None
+        raise ValueError(f"{path_text(name)} cannot be read: permission denied") from None
     except OSError as problem:
-        raise ValueError(f"{shown(name)} cannot be read: {short(problem.strerror)}") from None
+        raise ValueError(f"{path_text(name)} cannot be read: {short(problem.strerror)}") from None
     if not raw:
-        raise ValueError(f"{shown(name)} is empty")
+        raise ValueError(f"{path_text(name)} is empty")
     packing = "gzip" if raw[:2] == b"\x1f\x8b" else "zstd" if raw[:4] == b"\x28\xb5\x2f\xfd" else "none"
     stem, ending = os.path.splitext(name.lower())
     if ending in _PACKED:
         if packing == "none":
-            raise ValueError(f"{shown(name)} is not {ending[1:]}: its first bytes are others")
+            raise ValueError(f"{path_text(name)} is not a {ending[1:]} file")
         ending = os.path.splitext(stem)[1]
     share = len(raw) / max(total, 1)
     whole = len(raw) == total
@@ -118,12 +93,12 @@ def peek(path: str, name: str, size: int = PEEK) -> Peek:
         raw, whole, used = _unpacked(path, name, packing, size)
         share = min(1.0, used / max(total, 1))
         if not raw:
-            raise ValueError(f"{shown(name)} is empty")
+            raise ValueError(f"{path_text(name)} is empty")
         if packing == "zstd" and not _ends_well(path):  # engines do not always notice
             raise ValueError(cut_short(name, packing))
-    kind = _ENDINGS.get(ending) or _by_content(raw, name, ending)
-    if packing != "none" and kind not in ("csv", "json", "libsvm"):
-        raise ValueError(f"{shown(name)} is {kind} inside {packing}; unpack it first")
+    kind = kind_of(raw, name, ending)
+    if packing != "none" and not kind.packed:
+        raise ValueError(f"{path_text(name)} is a {kind.name} file compressed with {packing}; decompress it first")
     return Peek(kind, packing, raw, whole, share)
 
 
@@ -144,12 +119,12 @@ def _unpacked(path: str, name: str, packing: str, size: int) -> tuple[bytes, boo
     except OSError as problem:
         if "runcated" in str(problem) or "end of" in str(problem):
             raise ValueError(cut_short(name, packing)) from None
-        raise ValueError(f"{shown(name)} is damaged: {short(problem)}") from None
+        raise ValueError(f"{path_text(name)} is damaged: {short(problem)}") from None
     return b"".join(parts), whole, used
 
 
 def _ends_well(path: str) -> bool:
-    """Walk over the blocks of a zstd file without unpacking them, and tell whether the last one is there."""
+    """Return whether a zstd file has its last block; blocks are skipped, not decompressed."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         while file.tell() < size:
@@ -176,53 +151,21 @@ def _ends_well(path: str) -> bool:
 
 
 def cut_short(name: str, packing: str) -> str:
-    """Return the sentence for a packed file whose end is missing."""
-    return f"{shown(name)} is cut short: its {'gz' if packing == 'gzip' else 'zst'} data end too early"
-
-
-def _by_content(raw: bytes, name: str, ending: str) -> str:
-    if raw[:4] == b"PAR1":
-        return "parquet"
-    if raw[:6] == b"ARROW1" or raw[:4] == b"\xff\xff\xff\xff":
-        return "arrow"
-    if raw[:6] == b"\x93NUMPY":
-        return "npy"
-    if raw[:16] == b"SQLite format 3\x00":
-        return "sqlite"
-    if raw[8:12] == b"DUCK":
-        return "duckdb"
-    if raw[:4] == b"PK\x03\x04":
-        if b".npy" in raw[:200]:
-            return "npz"
-        hint = "save the sheet as CSV" if ending in (".xlsx", ".xlsm", ".ods") else "unpack it first"
-        raise ValueError(f"{shown(name)} is a zip archive; {hint}")
-    if ending == ".db":
-        raise ValueError(f"{shown(name)} is neither a SQLite nor a DuckDB database")
-    if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
-        return "json"
-    return "libsvm" if looks_like_libsvm(raw) else "csv"
-
-
-def looks_like_libsvm(raw: bytes) -> bool:
-    """Tell whether the first lines read ``label index:value ...``."""
-    lines = [line for line in raw[:65536].split(b"\n")[:20] if line.strip() and not line.startswith(b"#")]
-    if len(raw) > 65536 and len(lines) > 1:
-        lines = lines[:-1]  # the last may be cut
-    pairs = any(re.search(rb"[ \t][0-9]+:[^\s:]+", line) for line in lines)
-    return pairs and all(_LIBSVM.fullmatch(line) for line in lines)
+    """Return the message for a compressed file whose end is missing."""
+    return f"{path_text(name)} is truncated: its {'gz' if packing == 'gzip' else 'zst'} data end early"
 
 
 def ending_of(path: str) -> str:
-    """Return a file's ending in small letters, that of packing taken off."""
+    """Return a file's ending in lower case, without that of compression."""
     stem, ending = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if ending in _PACKED else ending
 
 
-def parquet_files(folder: str) -> list[str]:
-    """Return every Parquet file below a folder, in order; hidden ones are left out."""
-    found = []
+def files_below(folder: str, endings: Sequence[str]) -> list[str]:
+    """Return every file below a folder with one of these endings, in order, except hidden ones."""
+    files = []
     for path in sorted(Path(folder).rglob("*")):
         inside = path.relative_to(folder).parts
-        if path.suffix.lower() in (".parquet", ".pq") and path.is_file() and not any(p[0] in "._" for p in inside):
-            found.append(str(path))
-    return found
+        if path.suffix.lower() in endings and path.is_file() and not any(p[0] in "._" for p in inside):
+            files.append(str(path))
+    return files

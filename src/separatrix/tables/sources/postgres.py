@@ -1,16 +1,17 @@
-"""Queries that a PostgreSQL server answers, streamed through ADBC in a read-only transaction."""
+"""Queries to a PostgreSQL server, streamed through ADBC in a read-only transaction."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 
-from separatrix.tables.sources.arrow_files import agreed, column_of, unique_names
+from separatrix.tables.sources.arrow_files import column_of, standard_array, unique_names
 from separatrix.tables.sources.base import ROWS, Column, TableSource
 from separatrix.tables.sources.messages import interrupted, short
 from separatrix.tables.sources.statements import only_reading
@@ -27,24 +28,24 @@ class PostgresSource(TableSource):
     Parameters
     ----------
     address : str
-        ``postgresql://user:password@host:port/database``; the password never stands in a message.
+        ``postgresql://user:password@host:port/database``; messages never show the password.
     sql : str
-        One statement that reads.
+        One SELECT statement.
     frugal : bool
-        Ask for smaller batches.
+        Request smaller batches.
     """
 
     def __init__(self, address: str, sql: str, *, frugal: bool = False) -> None:
         self.name = "the query"
         if not re.match(r"postgres(?:ql)?://", address):
-            raise ValueError("the address of a database begins with postgresql://")
+            raise ValueError("the address of a database must begin with postgresql://")
         self._sql = only_reading(sql, _WORDS)
         self._hidden = _secrets(address)
         if "connect_timeout" not in address:
             address += ("&" if "?" in address else "?") + f"connect_timeout={_WAIT}"
         self._address = address
         self._batch = _FRUGAL_BATCH if frugal else _BATCH
-        with self._sentences(), self._cursor() as cursor:
+        with self._explained(), self._cursor() as cursor:
             schema = cursor.adbc_execute_schema(self._sql)
         self.columns = tuple(_column(field) for field in schema)
         unique_names([column.name for column in self.columns], self.name)
@@ -61,65 +62,63 @@ class PostgresSource(TableSource):
             yield cursor
 
     @contextmanager
-    def _sentences(self) -> Iterator[None]:
+    def _explained(self) -> Iterator[None]:
         try:
             yield
         except (ValueError, KeyboardInterrupt, GeneratorExit) as problem:
             if isinstance(problem, pa.ArrowException):  # some of which are ValueErrors
-                raise ValueError(self._told(str(problem))) from None
+                raise ValueError(self._explain(str(problem))) from None
             raise
         except Exception as problem:
             if interrupted(problem) or "CANCELLED" in str(problem):
                 raise KeyboardInterrupt from None
-            raise ValueError(self._told(str(problem))) from None
+            raise ValueError(self._explain(str(problem))) from None
 
-    def _told(self, message: str) -> str:
+    def _explain(self, message: str) -> str:
         for secret in self._hidden:
             message = message.replace(secret, "***")
-        found = re.search(r"(?:ERROR|FATAL):\s+(.*)", message)
-        said = short(found.group(1) if found else re.sub(r"^.*Failed to connect: ", "", message))
+        error = re.search(r"(?:ERROR|FATAL):\s+(.*)", message)
+        reason = short(error.group(1) if error else re.sub(r"^.*Failed to connect: ", "", message))
         if "Failed to connect" in message:
-            return f"the database cannot be reached: {said}"
+            return f"cannot connect to the database: {reason}"
         if "read-only transaction" in message:
-            return f"the query writes; only one SELECT statement that reads is taken: {said}"
-        return f"the database refuses the query: {said}"
+            return f"the query writes; only one SELECT statement is accepted: {reason}"
+        return f"the database rejected the query: {reason}"
 
-    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """Read some columns; see `TableSource.batches`."""
-        places, read = self.chosen(names), 0
-        with self._sentences(), self._cursor() as cursor:
+        places, read = self.places(names), 0
+        with self._explained(), self._cursor() as cursor:
             cursor.execute(self._sql)
             for large in cursor.fetch_record_batch():
                 for start in range(0, large.num_rows, rows):
                     batch = large.slice(start, rows)
-                    arrays = [batch.column(k) if raw else _agreed(batch.column(k), self.columns[k]) for k in places]
+                    arrays = [_standard_array(batch.column(k), self.columns[k]) for k in places]
                     read += batch.num_rows
                     yield pa.RecordBatch.from_arrays(arrays, names=list(names))
         if not read:
-            raise ValueError("the query gives no rows")
+            raise ValueError("the query returns no rows")
 
 
 def _secrets(address: str) -> list[str]:
-    """Return what must not be shown: the password as written and as meant."""
-    found = re.match(r"\w+://[^/@]*?:([^/]*)@", address)
-    more = re.findall(r"[?&]password=([^&]*)", address)
-    every = ([found.group(1)] if found else []) + more
+    """Return what must not be shown: the password as written and decoded."""
+    user = re.match(r"\w+://[^/@]*?:([^/]*)@", address)
+    every = ([user.group(1)] if user else []) + re.findall(r"[?&]password=([^&]*)", address)
     return [secret for text in every for secret in (text, unquote(text)) if secret]
 
 
 def _column(field: Any) -> Column:
-    told = field.metadata or {}
-    kind = told.get(b"POSTGRESQL:type") or told.get(b"ADBC:postgresql:typname") or str(field.type).encode()
+    metadata = field.metadata or {}
+    kind = metadata.get(b"POSTGRESQL:type") or metadata.get(b"ADBC:postgresql:typname") or str(field.type).encode()
     kind = kind.decode()
     if kind == "numeric":
         return Column(field.name, "number", False, kind)
     if kind == "uuid":
         return Column(field.name, "text", False, kind)
-    found = column_of(field)
-    return Column(field.name, found.kind, found.whole, kind)
+    return replace(column_of(field), type=kind)
 
 
-def _agreed(values: Any, column: Column) -> Any:
+def _standard_array(values: Any, column: Column) -> Any:
     if column.type == "uuid":
         return pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())
-    return agreed(values, column)
+    return standard_array(values, column)

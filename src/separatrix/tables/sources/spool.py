@@ -8,7 +8,13 @@ import shutil
 import sys
 import tempfile
 import weakref
-from typing import BinaryIO
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from separatrix.tables.sources.base import ROWS, MatrixSource, TableSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 STDIN = "standard input"
 
@@ -19,24 +25,24 @@ class Spool:
     Parameters
     ----------
     stream : binary file or None
-        What to copy; standard input by default.
+        The stream; standard input by default.
     """
 
     def __init__(self, stream: BinaryIO | None = None) -> None:
         if stream is None:
             if sys.stdin is None or sys.stdin.isatty():
                 raise ValueError(
-                    "standard input is the keyboard; send a file into it, as in: cat data.csv | separatrix ..."
+                    "standard input is a terminal; pipe a file into it, as in: cat data.csv | separatrix fit - ..."
                 )
             stream = sys.stdin.buffer
         self.folder = tempfile.mkdtemp(prefix="separatrix-")
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # also if nobody closes it
         self.path = os.path.join(self.folder, "input")
-        told = hashlib.sha256()
+        digest = hashlib.sha256()
         try:
             with open(self.path, "wb") as file:
                 while part := stream.read(1 << 20):
-                    told.update(part)
+                    digest.update(part)
                     file.write(part)
         except BaseException as problem:
             self.close()
@@ -45,8 +51,75 @@ class Spool:
                     f"standard input cannot be copied to {tempfile.gettempdir()}: {problem.strerror}"
                 ) from None
             raise
-        self.digest = told.hexdigest()
+        self.digest = digest.hexdigest()
 
     def close(self) -> None:
         """Remove the copy."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def fingerprint_of(self, source: TableSource | MatrixSource) -> str | None:
+        """Return the fingerprint of a source that reads the copy: its content counts, not where it is."""
+        return None if source.fingerprint() is None else f"{self.digest} {source.mark or ''}".strip()
+
+
+class SpooledTable(TableSource):
+    """A table read from a spool, which is removed when the source is closed."""
+
+    def __init__(self, source: TableSource, spool: Spool) -> None:
+        self._source, self._spool = source, spool
+        self.name, self.n_rows, self.typed, self.plain = source.name, source.n_rows, source.typed, source.plain
+        self.columns = source.columns
+
+    def read_as(self, numbers: Sequence[str], texts: Sequence[str]) -> None:
+        """Read these columns as numbers and those as text."""
+        self._source.read_as(numbers, texts)
+        self.columns = self._source.columns
+
+    def settle(self) -> None:
+        """Decide on the columns by more rows."""
+        self._source.settle()
+        self.columns = self._source.columns
+
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """Read some columns; see `TableSource.batches`."""
+        self.settle()
+        return self._source.batches(names, rows=rows)
+
+    def fraction(self) -> float | None:
+        """Return how much of the current pass has been read."""
+        return self._source.fraction()
+
+    def fingerprint(self) -> str | None:
+        """Return the digest of the input and how it is read."""
+        return self._spool.fingerprint_of(self._source)
+
+    def close(self) -> None:
+        """Close the source and remove the copy."""
+        self._source.close()
+        self._spool.close()
+
+
+class SpooledMatrix(MatrixSource):
+    """A matrix read from a spool, which is removed when the source is closed."""
+
+    def __init__(self, source: MatrixSource, spool: Spool) -> None:
+        self._source, self._spool = source, spool
+        self.name, self.n_rows = source.name, source.n_rows
+        self.sparse, self.labelled, self.width = source.sparse, source.labelled, source.width
+
+    def blocks(self, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
+        """Yield blocks of rows with their labels."""
+        return self._source.blocks(rows)
+
+    def fraction(self) -> float | None:
+        """Return how much of the current pass has been read."""
+        return self._source.fraction()
+
+    def fingerprint(self) -> str | None:
+        """Return the digest of the input and how it is read."""
+        return self._spool.fingerprint_of(self._source)
+
+    def close(self) -> None:
+        """Close the source and remove the copy."""
+        self._source.close()
+        self._spool.close()

@@ -1,4 +1,4 @@
-"""SQLite databases, read by Python's own module: values have types there, columns only wishes."""
+"""SQLite databases, read by Python's own module: values have types there, columns only preferences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from separatrix.tables.sources.arrow_files import unique_names
 from separatrix.tables.sources.base import ROWS, Column, TableSource, fingerprint_of
-from separatrix.tables.sources.messages import short, shown
+from separatrix.tables.sources.kinds import Request
+from separatrix.tables.sources.messages import path_text, short
 from separatrix.tables.sources.statements import only_reading
 from separatrix.text import listed
 
@@ -21,8 +22,8 @@ _WORDS = ("select", "with", "values")
 class SqliteSource(TableSource):
     """One table of a SQLite database, or the rows of a query.
 
-    All values are looked at once, to find what each column holds: whole numbers, numbers, text or bytes. A column of
-    numbers and text is text. One declared BOOLEAN with no value but 0 and 1 is a flag.
+    The type of a column is that of all its values: whole numbers, numbers, text or bytes. A column of numbers and text
+    is text. One declared BOOLEAN with the values 0 and 1 only is a flag.
 
     Parameters
     ----------
@@ -31,12 +32,12 @@ class SqliteSource(TableSource):
     name : str
         What messages call it.
     sql : str or None
-        One statement that reads; may be None where there is one table, which a query can also call ``data``.
+        One SELECT statement; None for the only table, which a query can also call ``data``.
     """
 
     def __init__(self, path: str, name: str, sql: str | None = None) -> None:
-        self.path = path
-        self._called = shown(name)
+        self.files = [path]
+        self._called = path_text(name)
         self.name = self._called if sql is None else "the query"
         self._read = 0
         declared: dict[str, str] = {}
@@ -45,16 +46,17 @@ class SqliteSource(TableSource):
         except sqlite3.Error as problem:
             raise ValueError(f"{self._called} cannot be opened: {short(problem)}") from None
         try:
-            self._sql, declared = self._chosen(sql)
-            self.columns = self._looked_at(declared)
+            self._sql, declared = self._statement(sql)
+            self.mark = self._sql
+            self.columns = self._typed_columns(declared)
         except (sqlite3.Error, sqlite3.Warning) as problem:
             self.close()
-            raise ValueError(self._told(problem)) from None
+            raise ValueError(self._explain(problem)) from None
         except BaseException:
             self.close()
             raise
 
-    def _chosen(self, sql: str | None) -> tuple[str, dict[str, str]]:
+    def _statement(self, sql: str | None) -> tuple[str, dict[str, str]]:
         run = self._connection.execute
         listing = (
             "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
@@ -77,20 +79,20 @@ class SqliteSource(TableSource):
             raise ValueError(f"{self._called} has several tables; choose with SQL among {listed(self._tables)}")
         return f"select * from {_identifier(self._tables[0])}", declared
 
-    def _looked_at(self, declared: dict[str, str]) -> tuple[Column, ...]:
-        names = [found[0] for found in self._connection.execute(f"select * from ({self._sql}\n) limit 0").description]
-        plain = [found[0] for found in self._connection.execute(self._sql).description]
+    def _typed_columns(self, declared: dict[str, str]) -> tuple[Column, ...]:
+        names = [each[0] for each in self._connection.execute(f"select * from ({self._sql}\n) limit 0").description]
+        plain = [each[0] for each in self._connection.execute(self._sql).description]
         unique_names(plain, self.name)
         counts = []
         for name in names:
             cell = _identifier(name)
             counts += [f"sum(typeof({cell}) = '{kind}')" for kind in ("integer", "real", "text", "blob")]
             counts.append(f"sum(typeof({cell}) = 'integer' and {cell} not in (0, 1))")
-        found = self._connection.execute(f"select count(*), {', '.join(counts)} from ({self._sql}\n)").fetchone()
-        self.n_rows = found[0]
+        row = self._connection.execute(f"select count(*), {', '.join(counts)} from ({self._sql}\n)").fetchone()
+        self.n_rows = row[0]
         columns = []
         for k, name in enumerate(plain):
-            whole, real, text, blob, other = (value or 0 for value in found[1 + 5 * k : 6 + 5 * k])
+            whole, real, text, blob, other = (value or 0 for value in row[1 + 5 * k : 6 + 5 * k])
             kind = declared.get(name, "").upper()
             if blob:
                 columns.append(Column(name, "other", False, kind or "BLOB"))
@@ -102,45 +104,43 @@ class SqliteSource(TableSource):
                 columns.append(Column(name, "number", not real, kind or ("REAL" if real else "INTEGER")))
         return tuple(columns)
 
-    def _told(self, problem: sqlite3.Error | sqlite3.Warning) -> str:
+    def _explain(self, problem: sqlite3.Error | sqlite3.Warning) -> str:
         text = str(problem)
         if "not a database" in text or "malformed" in text:
             return f"{self._called} is not a whole SQLite database: {short(text)}"
         if "no such table" in text:
-            return (
-                f"the query names a table that is not there: {short(text)}; there is {listed(self._tables) or 'none'}"
-            )
+            return f"the query names an unknown table: {short(text)}; the tables are {listed(self._tables) or 'none'}"
         if "one statement" in text or 'near "insert"' in text.lower() or 'near "delete"' in text.lower():
-            return "the query has several statements; only one SELECT statement that reads is taken"
+            return "the query has several statements; only one SELECT statement is accepted"
         if "readonly" in text:
-            return "the query writes; only one SELECT statement that reads is taken"
-        return f"{self._called} refuses the query: {short(text)}"
+            return "the query writes; only one SELECT statement is accepted"
+        return f"{self._called} rejected the query: {short(text)}"
 
-    def batches(self, names: Sequence[str], *, rows: int = ROWS, raw: bool = False) -> Iterator[pa.RecordBatch]:
-        """Read some columns; see `TableSource.batches`. Values always come in the type of their column."""
-        places = self.chosen(names)
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """Read some columns; see `TableSource.batches`."""
+        places = self.places(names)
         self._read = 0
         try:
             cursor = self._connection.execute(self._sql)
-            while found := cursor.fetchmany(rows):
-                arrays = [_array([row[k] for row in found], self.columns[k]) for k in places]
-                self._read += len(found)
+            while values := cursor.fetchmany(rows):
+                arrays = [_array([row[k] for row in values], self.columns[k]) for k in places]
+                self._read += len(values)
                 yield pa.RecordBatch.from_arrays(arrays, names=list(names))
         except (sqlite3.Error, sqlite3.Warning) as problem:
-            raise ValueError(self._told(problem)) from None
+            raise ValueError(self._explain(problem)) from None
         except (pa.ArrowException, TypeError):
             raise ValueError(f"{self.name} changed while it was read") from None
         if not self._read:
-            raise ValueError(f"{self.name} {'has' if self.name == self._called else 'gives'} no rows")
+            raise ValueError(f"{self.name} {'has' if self.name == self._called else 'returns'} no rows")
 
     def fraction(self) -> float | None:
         """Return how much of the current pass has been read."""
         return min(1.0, self._read / self.n_rows) if self.n_rows else None
 
     def fingerprint(self) -> str | None:
-        """Return a hash of where the file is, its size and age, and the query."""
-        log = Path(self.path + "-wal")
-        return fingerprint_of([self.path, *([log] if log.exists() else [])], "sqlite", self._sql)
+        """Return a hash of the paths, sizes and ages of the file and its log, and the query."""
+        log = Path(self.files[0] + "-wal")
+        return fingerprint_of([*self.files, *([log] if log.exists() else [])], "sqlite", self._sql)
 
     def close(self) -> None:
         """Close the connection."""
@@ -169,3 +169,8 @@ def _text(value: Any) -> str:
 
 def _identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def open_sqlite(request: Request) -> SqliteSource:
+    """Open a database, which is only read."""
+    return SqliteSource(request.files[0], request.name, request.sql)

@@ -1,4 +1,4 @@
-"""Queries: only one statement that reads is taken, and what is wrong with it is said in one sentence."""
+"""The text of queries: only one SELECT statement is accepted, and an error is one sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _READING = ("select", "with", "from", "values", "table")
 
 
 def first_word(sql: str) -> str:
-    """Return the first word of a query in small letters, comments passed over.
+    """Return the first word of a query in lower case, after comments.
 
     Examples
     --------
@@ -21,59 +21,57 @@ def first_word(sql: str) -> str:
     'select'
     """
     at = 0
-    while found := _COMMENT.match(sql, at):
-        at = found.end()
+    while comment := _COMMENT.match(sql, at):
+        at = comment.end()
     word = re.match(r"\(*\s*([a-z]+)", sql[at:], re.IGNORECASE)
     return word.group(1).lower() if word else ""
 
 
 def only_reading(sql: str, words: Iterable[str] = _READING) -> str:
-    """Return the query without its last semicolon; one that does not begin as a query is a ValueError."""
+    """Return the query without its last semicolon; a ValueError if it is not a query."""
     word = first_word(sql)
     if not word:
         raise ValueError("the query is empty")
     if word not in words:
-        raise ValueError(f"the query begins with {word.upper()}; only one SELECT statement that reads is taken")
+        raise ValueError(f"the query begins with {word.upper()}; only one SELECT statement is accepted")
     return sql.strip().rstrip(";").rstrip()
 
 
 def query_problem(message: str, tables: Iterable[str] = (), columns: Iterable[str] = ()) -> str:
-    """Say in one sentence why DuckDB refuses a query.
+    """Return the reason why DuckDB rejects a query as one sentence.
 
     Parameters
     ----------
     message : str
-        What the engine says.
+        The message of DuckDB.
     tables, columns : iterable of str
-        What there is, for names that are not.
+        The names that exist.
     """
     table = re.search(r"Table with name (.*?) does not exist", message)
     if table:
-        there = listed(tables)
-        hint = f"there is {there}" if there else "a file is named in quotes, as in: select * from 'data.csv'"
-        return f"the query names a table {table.group(1)} that is not there; {hint}"
+        known = listed(tables)
+        hint = f"the tables are {known}" if known else "name a file in quotes, as in: select * from 'data.csv'"
+        return f"the query names an unknown table {table.group(1)}; {hint}"
     column = re.search(r'Referenced (?:column|table) "(.*?)" not found', message)
     if column:
         near = re.search(r"Candidate (?:bindings|tables): (.*)", message)
-        there = listed(columns) or (short(near.group(1).replace('"', "")) if near else "")
-        return f"the query names a column {column.group(1)} that is not there" + (
-            f"; there is {there}" if there else ""
-        )
+        known = listed(columns) or (short(near.group(1).replace('"', "")) if near else "")
+        return f"the query names an unknown column {column.group(1)}" + (f"; the columns are {known}" if known else "")
     if re.search(r"httpfs|requires the extension", message):
-        return (
-            "the query reads from the network or in a format that is not built in; only files on this machine are read"
-        )
+        return "the query reads from the network or in a format that is not built in; only local files can be read"
     missing = re.search(r'No files found that match the pattern "(.*?)"', message)
     if missing:
-        return f"the query reads a file {missing.group(1)} that is not there"
+        return f"the query reads a file {missing.group(1)} that does not exist"
     if "Parser Error" in message:
-        return f"the query is not SQL: {short(message)}"
+        return f"the query is not valid SQL: {short(message)}"
     if "data-modifying" in message:
-        return "the query writes; only one SELECT statement that reads is taken"
+        return "the query writes; only one SELECT statement is accepted"
     line = re.search(r"CSV Error on Line: (\d+)", message)
     cell = re.search(r'Could not convert string "(.*?)" to \'(\w+)\'', message, re.DOTALL)
     if line and cell:
-        return f"the query fails on line {line.group(1)} of a file: {quoted(cell.group(1))} is no {cell.group(2)}"
+        return (
+            f"the query fails on line {line.group(1)} of a file: {quoted(cell.group(1))} is not of type {cell.group(2)}"
+        )
     if line:
         return csv_problem("a file of the query", message, str) or f"the query fails: {short(message)}"
     return f"the query fails: {short(message)}"

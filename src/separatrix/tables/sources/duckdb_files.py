@@ -1,0 +1,43 @@
+"""Databases of DuckDB: their only table, or a query over their tables."""
+
+from __future__ import annotations
+
+import os
+
+from separatrix.tables.sources.duck import Duck, DuckSource, EngineError, column_of, identifier, literal, on_duck
+from separatrix.tables.sources.kinds import Request
+from separatrix.tables.sources.messages import path_text, short
+from separatrix.tables.sources.queries import QuerySource
+from separatrix.text import listed
+
+
+def open_duckdb(request: Request) -> DuckSource:
+    """Open a database, which is only read."""
+    return on_duck(request.frugal, lambda duck: _opened(duck, request))
+
+
+def _opened(duck: Duck, request: Request) -> DuckSource:
+    path, name = request.files[0], path_text(request.name)
+    try:
+        duck.rows(f"attach {literal(os.path.abspath(path))} as opened (type duckdb, read_only)")
+        listing = "select schema_name, {0}_name from duckdb_{0}s() where database_name = 'opened' and not internal"
+        pairs = duck.rows(f"{listing.format('table')} union all {listing.format('view')} order by all")
+        duck.prepare(lambda connection: connection.execute("use opened"))
+    except EngineError as problem:
+        raise ValueError(f"{name} cannot be opened as a DuckDB database: {short(problem)}") from None
+    tables = [table if schema == "main" else f"{schema}.{table}" for schema, table in pairs]
+    relations = [f"opened.{identifier(schema)}.{identifier(table)}" for schema, table in pairs]
+    if len(tables) == 1 and tables[0].lower() != "data":
+        view = f"create temp view data as select * from {relations[0]}"
+        duck.prepare(lambda connection: connection.execute(view))
+    if request.sql is not None:
+        return QuerySource(duck, request.sql, files=[path], tables=tables or ["none"])
+    if len(tables) != 1:
+        several = f"several tables; choose with SQL among {listed(tables)}" if tables else "no tables"
+        raise ValueError(f"{name} has {several}")
+    source = DuckSource(duck, request.name, [path], mark=tables[0])
+    source.relation = relations[0]
+    with source.explained():
+        source.columns = tuple(column_of(*pair) for pair in duck.described(source.relation))
+        source.n_rows = int(duck.rows(f"select count(*) from {source.relation}")[0][0])
+    return source
