@@ -45,6 +45,14 @@ std::int64_t count_lines(const char* p, const char* end) {
 
 [[noreturn]] void give_up(const char* why) { throw NotPlain(why); }
 
+// Whether the number from p to behind, where one more character is, is whole with a zero in front: 007 is a name and left
+// to others. No branch on the sign or the first digit, which cannot be predicted.
+inline bool is_code(const char* p, const char* behind) {
+    p += int(*p == '-') | int(*p == '+');
+    if (!(int(*p == '0') & int(text::is_digit(p[1])))) [[likely]] return false;
+    return std::all_of(p, behind, text::is_digit);
+}
+
 }  // namespace
 
 std::int32_t Levels::find(std::string_view text) const {
@@ -148,13 +156,17 @@ const char* CsvReader::quoted(const char* p, char stop, std::string& text) const
         value = std::numeric_limits<double>::quiet_NaN();
         if (text.empty()) return p;
         const char* const last = text.data() + text.size();
-        if (read_number(text.data(), last, value) != last || !std::isfinite(value)) give_up("a cell is not a number");
+        if (read_number(text.data(), last, value) != last || !std::isfinite(value) || is_code(text.data(), last)) {
+            give_up("a cell is not a number");
+        }
         return p;
     }
     if (delimiter_ != ' ') {
         while (*p == ' ') ++p;
     }
+    const char* const begin = p;
     p = read_number(p, end, value);
+    if (p && is_code(begin, p)) give_up("a cell is a number with a zero in front");
     if (p && delimiter_ != ' ') {
         while (*p == ' ') ++p;
     }
@@ -203,7 +215,7 @@ void CsvReader::read(Piece& piece, double* number, std::int32_t* code) const {
             if (kinds_[c] == CsvKind::number) {
                 double value;
                 const char* const behind = read_number(p, end, value);
-                if (behind && *behind == stop && std::isfinite(value)) [[likely]] {
+                if (behind && *behind == stop && std::isfinite(value) && !is_code(p, behind)) [[likely]] {
                     p = behind;
                 } else {
                     p = odd_number(p, end, stop, value);

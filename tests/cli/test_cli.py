@@ -52,6 +52,40 @@ def test_a_csv_file_is_traced_exactly(tmp_path):
     assert "| 1/7 | 1/7 | No |" in " ".join(shown.split())
 
 
+@pytest.mark.parametrize(
+    ("delimiter", "options"),
+    [(";", []), ("\t", []), ("|", []), (";", ["--delimiter", ";"]), (" ", ["--delimiter", "space"])],
+)
+def test_the_trace_of_a_file_does_not_depend_on_its_delimiter(tmp_path, delimiter, options):
+    rows = [
+        ["a", "class", "b", "c"],
+        ["0.1", "yes", "1", "1/3"],
+        ["1/7", "no", "-2.50", "1e-3"],
+        ["3", "yes", "0", "+.5"],
+    ]
+    traces = []
+    for name, mark, more in (("comma.csv", ",", []), ("other.csv", delimiter, options)):
+        file = tmp_path / name
+        file.write_text("".join(mark.join(row) + "\n" for row in rows), encoding="utf-8")
+        traces.append(json.loads(invoke("trace", str(file), "--target", "class", "--json", *more).stdout))
+    assert traces[0] == traces[1]
+    assert traces[0]["steps"][1]["pattern"] == "(1/7, -5/2, 1/1000)"
+
+
+def test_chosen_columns_and_standard_input_are_traced_exactly(tmp_path):
+    text = "id;a;class;b\n007;0.1;yes;1\n008;1/3;no;-2\n"
+    file = tmp_path / "points.csv"
+    file.write_text(text, encoding="utf-8")
+    for options in (["--exclude", "id"], ["--features", "a,b"]):
+        steps = json.loads(invoke("trace", str(file), "--target", "class", "--json", *options).stdout)["steps"]
+        assert [step["pattern"] for step in steps[:2]] == ["(1/10, 1)", "(1/3, -2)"]
+        ran = subprocess.run(
+            [*COMMAND, "trace", "-", "--target", "class", "--json", *options],
+            input=text, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert json.loads(ran.stdout)["steps"] == steps
+
+
 def test_labels_sort_as_numbers_and_may_look_like_markup(tmp_path):
     file = tmp_path / "points.csv"
     file.write_text("a,y\n1,9.0\n-1,10.0\n", encoding="utf-8")
@@ -81,32 +115,32 @@ def test_output_goes_to_a_file_whole(tmp_path):
     [
         (None, ["--target", "y"], "there is no file"),
         (None, [], "there is no file"),
-        ("", ["--target", "y"], "is empty; a header line and at least one row are needed"),
+        ("", ["--target", "y"], "is empty"),
         ("a,y\n", ["--target", "y"], "has a header line and no rows"),
-        ("a,y\n1,2\n", ["--target", "z"], "has no column 'z'; its columns are a, y"),
+        ("a,y\n1,2\n", ["--target", "z"], "has no column 'z', which --target names; its columns are a, y"),
         ("a,y\n1,2\n", [], "which column of .* holds the labels\\? Name it with --target"),
-        ("a,y\n1,2\nx,3\n", ["--target", "y"], "row 2, column 'a': found the text 'x' where a number belongs"),
-        ("a,y\n1,2\n,3\n", ["--target", "y"], "row 2, column 'a': found nothing where a number belongs"),
-        ("a,y\n1,2\n1,2,3\n", ["--target", "y"], "row 2: 3 cells where the header has 2"),
-        ("a,y\n1,\n", ["--target", "y"], "row 1, column 'y': the label is missing"),
-        ("y\n1\n", ["--target", "y"], "has only the column 'y'"),
+        ("a,y\n1,2\nx,3\n", ["--target", "y"], "data.csv, row 2, column 'a': 'x' is not a number"),
+        ("a,y\n1,2\n,3\n", ["--target", "y"], "data.csv, row 2, column 'a': the value is missing"),
+        ("a,y\n1,2\n1,2,3\n", ["--target", "y"], "data.csv, line 3: 3 cells where the header has 2"),
+        ("a,y\n1,\n", ["--target", "y"], "data.csv, row 1, column 'y': the label is missing"),
+        ("y\n1\n", ["--target", "y"], "no column is left to learn from; its columns are y"),
         ("a,y\n1,2\n2,2\n", ["--target", "y"], "examples of two classes are needed; found 1"),
-        ("a,y\nnan,2\n2,1\n", ["--target", "y"], "found the text 'nan' where a number belongs"),
+        ("a,y\nnan,2\n2,1\n", ["--target", "y"], "row 1, column 'a': the value is missing"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--rule", "adaline"], "rule must be one of"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--eta0", "-1"], "eta0 must be a positive finite number; found -1"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--start", "1"], "the start needs 1 weights"),
         (
             "a,y\n1,2\n2,1\n",
             ["--target", "y", "--eta0", "abc"],
-            "--eta0 must be a number such as 1, 0.5 or 1/2; found 'abc'",
+            "--eta0 must be a number such as 1, 0.5 or 1/2; got 'abc'",
         ),
         (
             "a,y\n1,2\n2,1\n",
             ["--target", "y", "--seed", "-1", "--order", "shuffled"],
             "the seed must be a whole number",
         ),
-        (b"\xff\xfe\x00", ["--target", "y"], "is not text in UTF-8"),
-        ('a,y\n"1,2\n', ["--target", "y"], "is not a CSV file"),
+        (b"\xff\xfe\x00", ["--target", "y"], "is text in UTF-16; save it as UTF-8"),
+        ('a,y\n"1,2\n', ["--target", "y"], "data.csv, line 2: unclosed quote"),
     ],
 )
 def test_wrong_input_is_one_sentence_and_exit_status_2(tmp_path, content, arguments, message):

@@ -110,7 +110,7 @@ def open_named(
 ) -> Any:
     """Open a file, a query or a built-in data set."""
     from separatrix import datasets
-    from separatrix.tables.sources.opening import open_source
+    from separatrix.tables.sources.opening import open_source, open_stream
 
     if where is None and sql is None:
         raise ValueError("no data: name a file, or give a query with --sql")
@@ -121,11 +121,7 @@ def open_named(
     if where is not None and db is None and sql is None and is_example(where):
         import io
 
-        from pyarrow import csv
-
-        from separatrix.tables.sources.in_memory import TableInMemory
-
-        return TableInMemory(csv.read_csv(io.BytesIO(datasets.as_csv(where).encode())), where.lower())
+        return open_stream(io.BytesIO(datasets.as_csv(where).encode()), where.lower())
     if where is not None and db is None and where.replace("-", "").isalnum() and not Path(where).exists():
         raise ValueError(
             f"there is no file {where}, nor a built-in data set of that name; those are {', '.join(datasets.about())}"

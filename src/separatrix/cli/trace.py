@@ -1,4 +1,4 @@
-"""``separatrix trace``: every step of a run."""
+"""``separatrix trace``: every step of a run, exactly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_CELLS = 1_000_000
 
 
 class Format(str, enum.Enum):
-    """How a trace is printed."""
+    """The format of a trace."""
 
     table = "table"
     markdown = "markdown"
@@ -35,46 +35,54 @@ def trace(
     target: Target = None,
     rule: Annotated[
         str,
-        typer.Option(help="perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge or pegasos."),
+        typer.Option(
+            help="Update rule: perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge or pegasos."
+        ),
     ] = "perceptron",
     start: Annotated[
-        str | None, typer.Option(help="Starting weights and then the bias, as in '1,0,1/2'; zeros by default.")
+        str | None, typer.Option(help="Initial weights and then the bias, as in '1,0,1/2'. [default: zeros]")
     ] = None,
     eta0: Annotated[
-        str | None, typer.Option(help="Learning rate (the online hinge's gamma), as 1, 0.1 or 1/10.")
+        str | None, typer.Option(help="Learning rate (gamma of online_hinge), as in 1, 0.1 or 1/10. [default: 1]")
     ] = None,
-    margin: Annotated[str, typer.Option(help="The margin that margin_perceptron wants exceeded.")] = "1",
-    lam: Annotated[str, typer.Option(help="The strength of the penalty of pegasos.")] = "1",
-    boundary: Annotated[str | None, typer.Option(help="What a tie is: mistake, correct, positive or negative.")] = None,
-    order: Annotated[str, typer.Option(help="cyclic, or shuffled anew each epoch.")] = "cyclic",
-    seed: Annotated[int, typer.Option(help="Where shuffled orders come from.")] = 0,
-    intercept: Annotated[bool, typer.Option(help="Learn a bias, or a plane through the origin.")] = True,
-    max_iter: Annotated[int, typer.Option(help="The most epochs.")] = 100,
-    readout: Annotated[
-        str, typer.Option(help="last, averaged, voted or pocket: the weights named at the end.")
-    ] = "last",
-    augmented: Annotated[bool | None, typer.Option(help="Write the bias as the first coordinate.")] = None,
-    flipped: Annotated[bool | None, typer.Option(help="Write negative patterns with their sign turned.")] = None,
-    labels: Annotated[str | None, typer.Option(help="Write labels as '+-', '01' or 'own'.")] = None,
-    threshold: Annotated[bool | None, typer.Option(help="Write theta = -b instead of b.")] = None,
-    decimals: Annotated[bool | None, typer.Option(help="Write 0.5 instead of 1/2.")] = None,
+    margin: Annotated[str, typer.Option(help="Margin below which margin_perceptron updates.")] = "1",
+    lam: Annotated[str, typer.Option(help="Regularisation strength lambda of pegasos.")] = "1",
+    boundary: Annotated[
+        str | None,
+        typer.Option(help="How a score of 0 counts: mistake, correct, positive or negative. [default: mistake]"),
+    ] = None,
+    order: Annotated[str, typer.Option(help="Order of the rows: cyclic, or shuffled (anew in each epoch).")] = "cyclic",
+    seed: Annotated[int, typer.Option(help="Random seed of shuffled orders.")] = 0,
+    intercept: Annotated[bool, typer.Option(help="Fit a bias.")] = True,
+    max_iter: Annotated[int, typer.Option(help="Maximum number of epochs.")] = 100,
+    readout: Annotated[str, typer.Option(help="Final weights: last, averaged, voted or pocket.")] = "last",
+    augmented: Annotated[bool | None, typer.Option(help="Show the bias as the first coordinate.")] = None,
+    flipped: Annotated[bool | None, typer.Option(help="Show negative examples with their sign flipped.")] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Show labels as '+-', '01' or 'own' (as in the data). [default: own]")
+    ] = None,
+    threshold: Annotated[bool | None, typer.Option(help="Show theta = -b instead of b.")] = None,
+    decimals: Annotated[bool | None, typer.Option(help="Show 0.5 instead of 1/2.")] = None,
     format: Annotated[
-        Format | None, typer.Option("--format", help="How to print the table; by default as --output's ending says.")
+        Format | None,
+        typer.Option("--format", help="Output format. [default: from the ending of --output, else table]"),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead of the screen.")
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")
     ] = None,
     features: Features = None,
     exclude: Exclude = None,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON, for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON.")] = False,
 ) -> None:
-    """Print every step of a run as a table, with exact numbers (neurons: rounded ones).
+    """Print every step of a training run as a table, in exact arithmetic (neurons: rounded).
 
-    A lecture's example runs with the lecture's own start, learning rate and notation; options override them. In a CSV
-    file 0.1 is one tenth and 1/3 one third.
+    Numbers of a CSV file are exact: 0.1 is one tenth, and 1/3 one third. A built-in lecture example runs with the
+    lecture's own start, learning rate and notation; options override them.
+
+    Example:
 
       separatrix trace lecture-000
 
@@ -102,7 +110,8 @@ def trace(
         y: Any = example.y
         chosen = {**example.options, **example.view, **chosen}
     else:
-        X, y = _exact_rows(data, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), sql, db, delimiter)
+        with open_named(data, sql, db, delimiter) as source:
+            X, y = _exact_rows(source, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())))
         chosen = {"labels": "own", **chosen}
     run = run_trace(
         X, y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter, readout=readout,
@@ -133,54 +142,26 @@ def trace(
         typer.echo(f"{times(len(run), 'step')} written to {output}", err=True)
 
 
-def _exact_rows(
-    data: str | None, asked: Any, sql: str | None, db: str | None, delimiter: str | None
-) -> tuple[Any, Any]:
+def _exact_rows(source: Any, asked: Any) -> tuple[Any, Any]:
     """Return rows of exact numbers: of a CSV file as they are written, of others the shortest decimals for them."""
-    from separatrix.tables.sources.exact_csv import read_exact_csv
+    from separatrix.tables.columns import choose
+    from separatrix.tables.sources.base import TableSource
+    from separatrix.tables.sources.exact import has_exact_numbers, read_exact
     from separatrix.tables.whole import read_whole
 
-    target = asked.target
-    whole = not (asked.features or asked.exclude or sql or delimiter)
-    if data is not None and target is not None and whole and data.lower().endswith(".csv"):
-        try:
-            table = read_exact_csv(data, target)
-            return table.X, table.y
-        except ValueError:
-            if not _has_categories(data, target):
-                raise
-    with open_named(data, sql, db, delimiter) as source:
-        found = read_whole(source, asked)
-    X = found.X.toarray() if hasattr(found.X, "toarray") else found.X
+    if isinstance(source, TableSource) and not source.typed:
+        chosen = choose(source.name, source.columns, asked)
+        if chosen.target is not None and has_exact_numbers(source, (*chosen.numbers, *chosen.categories)):
+            return read_exact(source, chosen.order, chosen.target.name, _MOST_CELLS)
+    table = read_whole(source, asked)
+    X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
     if X.size > _MOST_CELLS:
-        raise ValueError(f"{source.name} has more than {_MOST_CELLS:,} numbers, the most that trace takes")
-    return [[as_exact(repr(value)) for value in row] for row in X.tolist()], found.y.tolist()
-
-
-def _has_categories(data: str, target: str) -> bool:
-    """Return whether a CSV file has a column of texts none of which is a number, as 1/3 is."""
-    try:
-        source = open_named(data)
-    except ValueError:
-        return False
-    with source:
-        flags = [column.name for column in source.columns if column.kind == "flag" and column.name != target]
-        texts = [column.name for column in source.columns if column.kind == "text" and column.name != target]
-        first = next(iter(source.batches(texts))) if texts and not flags else None
-    if first is None:
-        return bool(flags)
-    return any(not any(_is_exact(cell) for cell in column.to_pylist()) for column in first.columns)
-
-
-def _is_exact(cell: str | None) -> bool:
-    try:
-        return cell is not None and as_exact(cell.strip()) is not None
-    except ValueError:
-        return False
+        raise ValueError(f"{source.name} has more than {_MOST_CELLS:,} numbers, the most that trace can read")
+    return [[as_exact(repr(value)) for value in row] for row in X.tolist()], table.y.tolist()
 
 
 def _exact(option: str, text: str) -> Any:
     try:
         return as_exact(text.strip())
     except ValueError:
-        raise ValueError(f"{option} must be a number such as 1, 0.5 or 1/2; found {text!r}") from None
+        raise ValueError(f"{option} must be a number such as 1, 0.5 or 1/2; got {text!r}") from None

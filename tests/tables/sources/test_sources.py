@@ -214,7 +214,10 @@ TEXTS = {
     "fake.csv.gz": ("a,b\n1,2\n", "fake.csv.gz is not a gz file"),
     "cut.csv.gz": (gzip.compress(os.urandom(50_000))[:-20_000], "cut.csv.gz is truncated: its gz data end early"),
     "cut.csv.zst": (zstd(os.urandom(50_000))[:-20_000], "cut.csv.zst is truncated: its zst data end early"),
-    "inner.parquet.gz": (gzip.compress(b"PAR1" * 9), "inner.parquet.gz is a parquet file compressed with gzip; decompress it first"),
+    "inner.parquet.gz": (
+        gzip.compress(b"PAR1" * 9),
+        "inner.parquet.gz is a parquet file compressed with gzip; decompress it first",
+    ),
     "bad.jsonl": ('{"a":1}\n' * 4 + '{"a":2\n{"a":3}\n', "bad.jsonl, line 5: this is not a JSON object"),
     "word.jsonl": ('{"a":1}\n\nnonsense\n{"a":3}\n', "word.jsonl, line 3: this is not a JSON object"),
     "list.jsonl": ("1\n2\n", "list.jsonl has no JSON objects; one object per line is needed"),
@@ -252,9 +255,7 @@ def test_a_packed_file_cut_far_from_its_beginning_is_cut_short(tmp_path):
     text = b"a,b\n" + b"".join(b"%d,%d\n" % (k, k * 7919 % 10007) for k in range(150_000))
     for ending, pack in (("gz", gzip.compress), ("zst", zstd)):
         sentence = refusal(tmp_path / f"a.csv.{ending}", pack(text)[:-300])
-        assert sentence.startswith(
-            (f"a.csv.{ending} is truncated: its {ending} data end early", "a.csv.gz, line 1")
-        )
+        assert sentence.startswith((f"a.csv.{ending} is truncated: its {ending} data end early", "a.csv.gz, line 1"))
 
 
 def test_a_parquet_file_cut_short_is_refused(written, tmp_path):
@@ -521,7 +522,8 @@ def test_a_late_cell_of_a_large_file_is_named(tmp_path, monkeypatch):
 def test_a_late_value_of_a_large_json_file_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("separatrix.tables.sources.json_files.CHEAP", 1000)
     text = '{"a":1}\n' * 250_000 + '{"a":"z"}\n'
-    assert refusal(tmp_path / "a.jsonl", text).startswith("a.jsonl, line 250001: a value is not of the type of its column")
+    sentence = refusal(tmp_path / "a.jsonl", text)
+    assert sentence.startswith("a.jsonl, line 250001: a value is not of the type of its column")
 
 
 def test_the_progress_of_a_csv_file_is_told_as_it_is_read(tmp_path):

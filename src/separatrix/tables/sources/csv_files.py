@@ -150,7 +150,7 @@ class CsvSource(DuckSource):
         self._set_types([kind or TEXT for kind in types])
 
     def _count(self, body: str, wanted: Sequence[Sequence[str]]) -> tuple[int, list[tuple[int, list[str], int]]]:
-        """Count the rows; and for each column its cells, the wanted types that all of them have, and the longest cell."""
+        """Count rows and cells; find the wanted types that all cells of a column have, and its longest cell."""
         terms = ["count(*)"]
         for cell, kinds in zip(self.inner, wanted, strict=True):
             terms += [f"count({cell})", f"coalesce(max(length({cell})), 0)"]

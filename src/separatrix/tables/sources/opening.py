@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from typing import BinaryIO
 
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.sources.kinds import KINDS, Request
@@ -72,14 +73,27 @@ def open_source(
     if "\0" in where or not where:
         raise ValueError("the name of a file is empty or has a zero byte")
     if where == "-":
-        spool = Spool()
-        try:
-            source = _open([spool.path], STDIN, sql, delimiter, frugal)
-        except BaseException:
-            spool.close()
-            raise
-        return SpooledTable(source, spool) if isinstance(source, TableSource) else SpooledMatrix(source, spool)
-    return _open(_files(where), where, sql, delimiter, frugal)
+        return open_stream(None, STDIN, sql=sql, delimiter=delimiter, frugal=frugal)
+    files = _files(where)
+    return _open(files, files, where, sql, delimiter, frugal)
+
+
+def open_stream(
+    stream: BinaryIO | None,
+    name: str,
+    *,
+    sql: str | None = None,
+    delimiter: str | None = None,
+    frugal: bool = False,
+) -> TableSource | MatrixSource:
+    """Open a copy of a binary stream, standard input if that is None; the copy is removed with the source."""
+    spool = Spool(stream)
+    try:
+        source = _open([spool.path], [name], name, sql, delimiter, frugal)
+    except BaseException:
+        spool.close()
+        raise
+    return SpooledTable(source, spool) if isinstance(source, TableSource) else SpooledMatrix(source, spool)
 
 
 def _files(where: str) -> list[str]:
@@ -99,16 +113,17 @@ def _files(where: str) -> list[str]:
 
 
 def _open(
-    files: list[str], name: str, sql: str | None, delimiter: str | None, frugal: bool
+    files: list[str], names: list[str], name: str, sql: str | None, delimiter: str | None, frugal: bool
 ) -> TableSource | MatrixSource:
-    folder = name != STDIN and os.path.isdir(name)
+    """Open files, each with its name in messages; ``name`` is that of all together."""
+    folder = files == names and os.path.isdir(name)  # of Parquet files, which their first bytes show
     size = 16 if folder else PEEK if len(files) < _MANY else PEEK // 16
-    peeks = [peek(path, STDIN if name == STDIN else path, size) for path in files]
+    peeks = [peek(path, label, size) for path, label in zip(files, names, strict=True)]
     kinds = [kind for kind in KINDS if any(each.kind is kind for each in peeks)]
     kind = kinds[0]
     if len(kinds) > 1:
-        names = ", ".join(sorted(each.name for each in kinds))
-        raise ValueError(f"the files of {path_text(name)} are of several kinds ({names}); read one kind at a time")
+        several = ", ".join(sorted(each.name for each in kinds))
+        raise ValueError(f"the files of {path_text(name)} are of several kinds ({several}); read one kind at a time")
     if len(files) > 1 and not kind.several:
         together = ", ".join(each.name for each in KINDS if each.several)
         raise ValueError(
