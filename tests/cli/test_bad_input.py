@@ -114,7 +114,7 @@ def test_options_that_cannot_be_meant(refused, arguments, words):
         ("a,y\n1,x\nnine,z\n2,x\n3,z\n", "column 'a' holds numbers and also 'nine'"),
         ("a,y\n1,x\ninf,z\n2,x\n3,z\n", "row 2, column 'a': inf is not a finite number"),
         ("a,a,y\n1,1,x\n2,2,z\n", "two columns called 'a'"),
-        ("1,2,3\n4,5,6\n", "holds numbers only; a header line"),
+        ("1,2,3\n4,5,6\n", "has numbers only; a header line"),
         ("a,w,y\n1,-1,x\n2,1,z\n3,1,x\n4,1,z\n", None),
     ],
 )  # fmt: skip
@@ -155,7 +155,7 @@ def test_rows_that_a_model_cannot_answer(refused, run):
     assert not Path("out.csv").exists()
     assert run("predict", "m.sx", "v.csv", "--unknown", "zero")[0] == 0
     text = refused("predict", "m.sx", write("w.csv", "a,c\nq,r\n"))
-    assert text.startswith("w.csv, line 2, column 'a': found the text 'q' where")
+    assert text.startswith("w.csv, line 2, column 'a': 'q' is not a number; fix the cell")
     assert "has no column names" in refused("predict", "m.sx", write("x.libsvm", "1 1:2\n"))
     assert "has no probabilities" in refused("predict", "m.sx", name, "--proba")
     assert "the file name must end in one of .csv" in refused("predict", "m.sx", name, "-o", "out.xlsx")

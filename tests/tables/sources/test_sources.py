@@ -505,8 +505,8 @@ def test_a_late_cell_of_a_large_file_is_named(tmp_path, monkeypatch):
     for line, column, found, wanted in [("1,x,", "b", "x", "a number"), ("1,2,soon", "c", "soon", "a date or time")]:
         sentence = refusal(path, f"{start}{line}\n")
         assert sentence == (
-            f"a.csv, line 5002, column '{column}': '{found}' is not {wanted}, unlike the rows before it; "
-            "fix the cell, or leave it empty if the value is missing"
+            f"a.csv, line 5002, column '{column}': '{found}' is not {wanted}; fix the cell, or leave it empty if the "
+            "value is missing"
         )
     path.write_text(f"{start}2.5,2,\n")  # a number all the same
     with open_source(str(path)) as source:

@@ -67,8 +67,8 @@ def csv_problem(where: str, message: str, column_name: Callable[[str], str]) -> 
         kind = {"BIGINT": "a whole number", "DOUBLE": "a number", "BOOLEAN": "true or false"}
         wanted = kind.get(bad.group(3), "a date or time")
         return (
-            f"{line}, column {column_name(bad.group(1))!r}: {quoted(bad.group(2))} is not {wanted}, unlike the rows "
-            "before it; fix the cell, or leave it empty if the value is missing"
+            f"{line}, column {column_name(bad.group(1))!r}: {quoted(bad.group(2))} is not {wanted}; fix the cell, or "
+            "leave it empty if the value is missing"
         )
     if re.search(r"unterminated quote", message, re.IGNORECASE):
         return f"{line}: unclosed quote"
