@@ -55,13 +55,13 @@ class CsvSource(DuckSource):
 
     def __init__(self, duck: Duck, request: Request) -> None:
         super().__init__(duck, request.name, request.files)
-        self._where, self._packing = request.name, request.peeks[0].packing
+        self._where, self._compression = request.name, request.peeks[0].compression
         self.dialect = dialect = _common_dialect(request)
         self.mark = f"csv {dialect.delimiter}"
         size = sum(map(os.path.getsize, self.files))
-        self._cheap = size * (1 if self._packing == "none" else 4) <= CHEAP
+        self._cheap = size * (1 if self._compression == "none" else 4) <= CHEAP
         self.expected = size / max(1.0, _compressed_row(request, dialect))
-        plain = len(self.files) == 1 and self._packing == "none" and not dialect.skip
+        plain = len(self.files) == 1 and self._compression == "none" and not dialect.skip
         if plain:
             self.plain = Plain(self.files[0], dialect.delimiter, dialect.names)
         types = first_types(request.peeks[0], dialect) if plain and not self._cheap else None
@@ -91,7 +91,7 @@ class CsvSource(DuckSource):
     def explain(self, message: str) -> str:
         """Return a message of DuckDB as one sentence with the file, line and column."""
         if re.search(r"end of GZIP|Truncated|unexpected end|Zstd.*(?:frame|end|src)|ZSTD", message, re.I):
-            return cut_short(self._where, self._packing)
+            return cut_short(self._where, self._compression)
         single = len(self.files) == 1
         sentence = csv_problem(path_text(self._where) if single else "", message, self._column_name)
         if sentence is None:
@@ -117,7 +117,7 @@ class CsvSource(DuckSource):
             "escape": "'\"'",
             "skip": str(self.dialect.skip),
             "nullstr": "[" + ", ".join(map(literal, MISSING_CELLS)) + "]",
-            "compression": literal(COMPRESSION[self._packing]),
+            "compression": literal(COMPRESSION[self._compression]),
             "max_line_size": str(_LINE),
             "columns": "{" + columns + "}",
         }
@@ -188,7 +188,7 @@ def _common_dialect(request: Request) -> Dialect:
             raise ValueError(
                 f"{path_text(name)} has other columns than {path_text(names[0])}; files read together need the same"
             )
-        if dialect[1:3] != first[1:3] or peek.packing != request.peeks[0].packing:
+        if dialect[1:3] != first[1:3] or peek.compression != request.peeks[0].compression:
             raise ValueError(
                 f"{path_text(name)} has another delimiter or compression than {path_text(names[0])}; files read "
                 "together need the same"

@@ -1,6 +1,6 @@
-"""How a CSV file is written, found from its beginning: the delimiter, the header, and the types of the first rows.
+"""How a CSV file is written, detected from its beginning: the delimiter, the header, and the types of the first rows.
 
-The first line that is not blank holds the names of the columns; one with numbers only is refused. The delimiter is the
+The first line that is not blank has the names of the columns; one with numbers only is refused. The delimiter is the
 one of ``,``, ``;``, tab and ``|`` that cuts the first rows into equally many cells, unless it is given. Cells may be in
 double quotes.
 """

@@ -33,7 +33,7 @@ def has_exact_numbers(source: TableSource, columns: Sequence[Column]) -> bool:
 
 
 def read_exact(source: TableSource, features: Sequence[str], target: str, most: int) -> ExactTable:
-    """Read a CSV file, of at most so many cells; every cell needs a value, and those of features a number."""
+    """Read a CSV file of at most ``most`` cells; every cell needs a value, and those of features a number."""
     names = [*features, target]
     source.read_as([], names)
     X: list[list[Any]] = []

@@ -35,7 +35,7 @@ class JsonSource(DuckSource):
         first = request.peeks[0]
         self._array = first.head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
         size = sum(map(os.path.getsize, self.files))
-        cheap = size * (1 if first.packing == "none" else 4) <= CHEAP
+        cheap = size * (1 if first.compression == "none" else 4) <= CHEAP
         with self.explained():
             sampled = self._relation(f"sample_size={-1 if cheap else _PART}")
             types = _whole_columns(duck, sampled, duck.described(sampled), cheap)
@@ -47,7 +47,7 @@ class JsonSource(DuckSource):
     def _relation(self, more: str) -> str:
         options = {
             "format": "'array'" if self._array else "'newline_delimited'",
-            "compression": literal(COMPRESSION[self._peeks[0].packing]),
+            "compression": literal(COMPRESSION[self._peeks[0].compression]),
             "maximum_object_size": str(16 << 20 if not self.duck.frugal else 4 << 20),
             "records": "'true'",
         }
@@ -57,11 +57,11 @@ class JsonSource(DuckSource):
     def explain(self, message: str) -> str:
         """Return a message of DuckDB as one sentence with the file and line."""
         if re.search(r"end of GZIP|Truncated|unexpected end of .*stream|ZSTD", message, re.I):
-            return cut_short(self._where, self._peeks[0].packing)
+            return cut_short(self._where, self._peeks[0].compression)
         k = next((k for k, path in enumerate(self.files) if path in message), 0)
         name = path_text(self._where if len(self.files) == 1 or self.files[k] not in message else self.files[k])
         if "Malformed JSON" in message and not self._array:
-            line = _broken_line(self.files[k], self._peeks[k].packing)
+            line = _broken_line(self.files[k], self._peeks[k].compression)
             if line is not None:
                 return f"{name}, line {line}: this is not a JSON object"
         if "non-record" in message:
@@ -94,12 +94,15 @@ def _whole_columns(duck: Duck, relation: str, described: list[tuple[str, str]], 
     return list(types.items())
 
 
-def _broken_line(path: str, packing: str) -> int | None:
+def _broken_line(path: str, compression: str) -> int | None:
     """Return the first line that is not a JSON object."""
     import pyarrow as pa
 
     try:
-        with pa.OSFile(path) as below, pa.CompressedInputStream(below, packing) if packing != "none" else below as file:
+        with (
+            pa.OSFile(path) as below,
+            pa.CompressedInputStream(below, compression) if compression != "none" else below as file,
+        ):
             rest, line = b"", 0
             while True:
                 part = file.read(1 << 20)

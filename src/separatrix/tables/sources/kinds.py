@@ -66,7 +66,7 @@ class Kind:
         The module and function that open it, as in ``"csv_files:open_csv"``.
     recognise : callable
         Whether a file that begins with these bytes is of this kind.
-    packed : bool
+    compressible : bool
         Whether it may be compressed with gzip or zstd: true for text.
     several : bool
         Whether several files can be read as one table.
@@ -80,7 +80,7 @@ class Kind:
     endings: tuple[str, ...]
     opener: str
     recognise: Callable[[bytes], bool]
-    packed: bool = False
+    compressible: bool = False
     several: bool = False
     sql: bool = True
     delimited: bool = False
@@ -125,13 +125,13 @@ KINDS = (
     Kind("npz", (".npz",), "arrays:open_npz", _is_npz, sql=False),
     Kind("sqlite", (".sqlite", ".sqlite3"), "sqlite:open_sqlite", _begins(b"SQLite format 3\x00")),
     Kind("duckdb", (".duckdb",), "duckdb_files:open_duckdb", _begins(b"DUCK", at=8)),
-    Kind("json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, packed=True, several=True),
+    Kind("json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, compressible=True, several=True),
     Kind(
-        "libsvm", (".libsvm", ".svmlight", ".svm", ".lsvm"), "libsvm:open_libsvm", looks_like_libsvm, packed=True,
+        "libsvm", (".libsvm", ".svmlight", ".svm", ".lsvm"), "libsvm:open_libsvm", looks_like_libsvm, compressible=True,
         sql=False,
     ),
     Kind(
-        "csv", (".csv", ".tsv", ".psv"), "csv_files:open_csv", lambda _: True, packed=True, several=True,
+        "csv", (".csv", ".tsv", ".psv"), "csv_files:open_csv", lambda _: True, compressible=True, several=True,
         delimited=True,
     ),
 )  # fmt: skip
@@ -142,12 +142,12 @@ def kind_of(raw: bytes, name: str, ending: str) -> Kind:
     named = next((kind for kind in KINDS if ending in kind.endings), None)
     if named is not None:
         return named
-    binary = next((kind for kind in KINDS if not kind.packed and kind.recognise(raw)), None)
+    binary = next((kind for kind in KINDS if not kind.compressible and kind.recognise(raw)), None)
     if binary is not None:
         return binary
     if raw.startswith(b"PK\x03\x04"):
-        hint = "save the sheet as CSV" if ending in (".xlsx", ".xlsm", ".ods") else "unpack it first"
+        hint = "save the sheet as CSV" if ending in (".xlsx", ".xlsm", ".ods") else "unzip it first"
         raise ValueError(f"{path_text(name)} is a zip archive; {hint}")
     if ending == ".db":
         raise ValueError(f"{path_text(name)} is neither a SQLite nor a DuckDB database")
-    return next(kind for kind in KINDS if kind.packed and kind.recognise(raw))
+    return next(kind for kind in KINDS if kind.compressible and kind.recognise(raw))

@@ -1,7 +1,7 @@
 """Files in the format of libsvm and SVMlight: ``label index:value index:value # comment``, one row on each line.
 
-Indices rise from 1 (from 0 if asked for); what a line leaves out is 0. ``qid:N`` behind the label is accepted and
-ignored, and so are blank lines and comments. Labels are numbers, one for each row. The text may be packed with gzip.
+Indices rise from 1 (or from 0); what a line leaves out is 0. ``qid:N`` after the label is ignored, and so are
+blank lines and comments. Labels are numbers, one for each row. The text may be compressed with gzip.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def read_libsvm(
     Parameters
     ----------
     file : str, path or binary file
-        What to read, plain or packed with gzip.
+        What to read, plain or compressed with gzip.
     width : int, optional
         The number of columns; by default as many as the largest index needs.
     dtype : float64 or float32
@@ -200,22 +200,22 @@ class _BadFileError(Exception):
 def _read(file: BinaryFile) -> Iterator[bytes]:
     """Yield the text of a file in chunks."""
     first = b""
-    while len(first) < 6 and (more := file.read(_CHUNK)):  # the longest mark of a packed file
+    while len(first) < 6 and (more := file.read(_CHUNK)):  # the longest mark of a compressed file
         first += more
     if not first:
         raise _BadFileError(" is empty; lines such as '1 3:0.5' are needed")
-    for mark, packer in _OTHERS.items():
+    for mark, program in _OTHERS.items():
         if first.startswith(mark):
-            raise _BadFileError(f" is packed with {packer}; unpack it first, or pack it with gzip")
+            raise _BadFileError(f" is compressed with {program}; decompress it first, or use gzip")
     if first.startswith(_GZIP):
-        yield from _unpacked(file, first)
+        yield from _decompressed(file, first)
         return
     yield first
     while chunk := file.read(_CHUNK):
         yield chunk
 
 
-def _unpacked(file: BinaryFile, data: bytes) -> Iterator[bytes]:
+def _decompressed(file: BinaryFile, data: bytes) -> Iterator[bytes]:
     """Yield the text of gzip members, one behind the other, and zeros at most behind the last."""
     some = False
     while data:
@@ -236,7 +236,7 @@ def _unpacked(file: BinaryFile, data: bytes) -> Iterator[bytes]:
                 if not data and not member.eof and len(text) < _CHUNK:  # else more text waits in the member
                     data = file.read(_CHUNK) or b""
                     if not data:
-                        raise _BadFileError(": the gz data end early; the file was cut short")
+                        raise _BadFileError(": the gz data end early; the file is truncated")
         except zlib.error as problem:
             raise _BadFileError(f": the gz data are damaged ({problem})") from None
         data = member.unused_data or file.read(_CHUNK) or b""

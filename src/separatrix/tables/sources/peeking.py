@@ -14,7 +14,7 @@ from separatrix.tables.sources.messages import path_text, short
 
 PEEK = 1 << 20  # bytes
 
-_PACKED = {".gz": "gzip", ".zst": "zstd"}
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Peek:
     ----------
     kind : Kind
         The kind of file.
-    packing : str
+    compression : str
         ``"none"``, ``"gzip"`` or ``"zstd"``.
     head : bytes
         The first bytes, uncompressed.
@@ -36,7 +36,7 @@ class Peek:
     """
 
     kind: Kind
-    packing: str
+    compression: str
     head: bytes
     whole: bool
     share: float
@@ -81,33 +81,33 @@ def peek(path: str, name: str, size: int = PEEK) -> Peek:
         raise ValueError(f"{path_text(name)} cannot be read: {short(problem.strerror)}") from None
     if not raw:
         raise ValueError(f"{path_text(name)} is empty")
-    packing = "gzip" if raw[:2] == b"\x1f\x8b" else "zstd" if raw[:4] == b"\x28\xb5\x2f\xfd" else "none"
+    compression = "gzip" if raw[:2] == b"\x1f\x8b" else "zstd" if raw[:4] == b"\x28\xb5\x2f\xfd" else "none"
     stem, ending = os.path.splitext(name.lower())
-    if ending in _PACKED:
-        if packing == "none":
+    if ending in _COMPRESSED:
+        if compression == "none":
             raise ValueError(f"{path_text(name)} is not a {ending[1:]} file")
         ending = os.path.splitext(stem)[1]
     share = len(raw) / max(total, 1)
     whole = len(raw) == total
-    if packing != "none":
-        raw, whole, used = _unpacked(path, name, packing, size)
+    if compression != "none":
+        raw, whole, used = _decompressed(path, name, compression, size)
         share = min(1.0, used / max(total, 1))
         if not raw:
             raise ValueError(f"{path_text(name)} is empty")
-        if packing == "zstd" and not _ends_well(path):  # engines do not always notice
-            raise ValueError(cut_short(name, packing))
+        if compression == "zstd" and not _ends_well(path):  # engines do not always notice
+            raise ValueError(cut_short(name, compression))
     kind = kind_of(raw, name, ending)
-    if packing != "none" and not kind.packed:
-        raise ValueError(f"{path_text(name)} is a {kind.name} file compressed with {packing}; decompress it first")
-    return Peek(kind, packing, raw, whole, share)
+    if compression != "none" and not kind.compressible:
+        raise ValueError(f"{path_text(name)} is a {kind.name} file compressed with {compression}; decompress it first")
+    return Peek(kind, compression, raw, whole, share)
 
 
-def _unpacked(path: str, name: str, packing: str, size: int) -> tuple[bytes, bool, int]:
+def _decompressed(path: str, name: str, compression: str, size: int) -> tuple[bytes, bool, int]:
     import pyarrow as pa
 
     parts, got, whole, used = [], 0, False, 0
     try:
-        with pa.OSFile(path) as below, pa.CompressedInputStream(below, packing) as file:
+        with pa.OSFile(path) as below, pa.CompressedInputStream(below, compression) as file:
             while got < size:
                 part = file.read(min(65536, size - got))
                 if not part:
@@ -118,7 +118,7 @@ def _unpacked(path: str, name: str, packing: str, size: int) -> tuple[bytes, boo
             used = below.tell()
     except OSError as problem:
         if "runcated" in str(problem) or "end of" in str(problem):
-            raise ValueError(cut_short(name, packing)) from None
+            raise ValueError(cut_short(name, compression)) from None
         raise ValueError(f"{path_text(name)} is damaged: {short(problem)}") from None
     return b"".join(parts), whole, used
 
@@ -150,15 +150,15 @@ def _ends_well(path: str) -> bool:
         return file.tell() == size
 
 
-def cut_short(name: str, packing: str) -> str:
+def cut_short(name: str, compression: str) -> str:
     """Return the message for a compressed file whose end is missing."""
-    return f"{path_text(name)} is truncated: its {'gz' if packing == 'gzip' else 'zst'} data end early"
+    return f"{path_text(name)} is truncated: its {'gz' if compression == 'gzip' else 'zst'} data end early"
 
 
 def ending_of(path: str) -> str:
     """Return a file's ending in lower case, without that of compression."""
     stem, ending = os.path.splitext(path.lower())
-    return os.path.splitext(stem)[1] if ending in _PACKED else ending
+    return os.path.splitext(stem)[1] if ending in _COMPRESSED else ending
 
 
 def files_below(folder: str, endings: Sequence[str]) -> list[str]:

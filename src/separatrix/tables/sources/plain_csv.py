@@ -32,7 +32,7 @@ class PlainCsv:
     Parameters
     ----------
     path : str or path
-        The file; it is not unpacked.
+        The file, not compressed.
     delimiter, quote : str
         One ASCII character each; no quote if that is empty.
     names : sequence of str
@@ -112,7 +112,7 @@ class PlainCsv:
         return _core.CsvReader(self.delimiter, self.quote, self.kinds, self.n_jobs, self.max_levels)
 
     def _lines(self) -> Iterator[memoryview]:
-        """Yield whole lines; each view is good until the next is asked for."""
+        """Yield whole lines; each view is valid until the next."""
         self.position = 0
         room, begin, end = bytearray(_CHUNK), True, b"\n"
         kept = 0  # bytes at the front of the room, of a line whose end has not come yet

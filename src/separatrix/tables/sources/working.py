@@ -1,4 +1,4 @@
-"""Long calls into an engine, made on a thread of their own so that Ctrl-C is heard at once."""
+"""Long calls into an engine, on a thread of their own so that Ctrl-C works at once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _PATIENCE = 5.0  # seconds that an engine has to stop
 class Worker:
     """A thread that makes one call after the other.
 
-    Python hears Ctrl-C on its main thread only, and not while that waits inside an engine. Calls from any other thread
-    are made directly.
+    Python handles Ctrl-C on its main thread only, and not while that waits inside an engine. Calls from any other
+    thread are made directly.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ class Worker:
             self._thread = threading.Thread(target=self._work, args=(self._calls,), daemon=True)
             self._thread.start()
         done = threading.Event()
-        answer: list[Any] = []
+        results: list[Any] = []
 
         def run() -> None:
             try:
-                answer.append((function(), None))
+                results.append((function(), None))
             except BaseException as problem:
-                answer.append((None, problem))
+                results.append((None, problem))
             done.set()
 
         self._calls.put(run)
@@ -52,7 +52,7 @@ class Worker:
             self._interrupt()
             done.wait(_PATIENCE)
             raise
-        result, problem = answer.pop()
+        result, problem = results.pop()
         if problem is not None:
             try:
                 raise problem
