@@ -27,13 +27,15 @@ KINDS = ["threshold", "squared", "log", "hinge", "pegasos"]
 STEP = _core.Rule("threshold", 1.0, 0.0, 0.0, False)
 
 
-def target(d, *, readout="last", positive=1, ties=(True, True)):
-    drift = np.zeros(d) if readout == "averaged" else None
+def task(d, *, readout="last", positive=1, ties=(True, True)):
+    average_correction = np.zeros(d) if readout == "averaged" else None
     pocket = np.zeros(d) if readout == "pocket" else None
     real = np.zeros(SLOTS)
     real[7:9] = real[10] = 1.0
     real[6] = np.inf
-    return _core.Target(np.zeros(d), real, np.zeros(3, np.int64), drift, pocket, positive, ties, readout == "voted")
+    return _core.BinaryTask(
+        np.zeros(d), real, np.zeros(3, np.int64), average_correction, pocket, positive, ties, readout == "voted"
+    )
 
 
 @pytest.mark.parametrize("build", _core.builds())
@@ -106,8 +108,8 @@ def test_arguments_that_do_not_belong_together_are_refused():
     codes = np.zeros(4, np.int32)
     good = _core.Examples(codes, None, None)
 
-    def visit(matrix=X, examples=good, begin=0, end=4, targets=None, fold=1):
-        _core.visit(matrix, examples, begin, end, targets or [target(2)], STEP, 1.0, 0.0, fold, None, None, 1)
+    def visit(matrix=X, examples=good, begin=0, end=4, tasks=None, fold=1):
+        _core.visit(matrix, examples, begin, end, tasks or [task(2)], STEP, 1.0, 0.0, fold, None, None, 1)
 
     visit()
     with pytest.raises(ValueError, match="of kind threshold, squared, log, hinge or pegasos: found 'huber'"):
@@ -126,7 +128,7 @@ def test_arguments_that_do_not_belong_together_are_refused():
         visit(
             examples=_core.Examples(codes, None, np.array([0, 7], np.uint32)),
             end=1,
-            targets=[target(2, readout="pocket")],
+            tasks=[task(2, readout="pocket")],
         )
     with pytest.raises(ValueError, match="begin and end"):
         visit(end=5)
@@ -137,15 +139,15 @@ def test_arguments_that_do_not_belong_together_are_refused():
     with pytest.raises(ValueError, match="weights and rows differ"):
         visit(examples=_core.Examples(codes, np.ones(3), None))
     with pytest.raises(ValueError, match="differ in number"):
-        visit(targets=[target(3)])
-    with pytest.raises(ValueError, match="a target is given twice"):
-        visit(targets=[target(2)] * 2)
+        visit(tasks=[task(3)])
+    with pytest.raises(ValueError, match="a task is given twice"):
+        visit(tasks=[task(2)] * 2)
     with pytest.raises(ValueError, match="fold_size"):
         visit(fold=0)
     with pytest.raises(ValueError, match="no build 'v9' runs on this machine"):
         _core.use_build("v9")
     with pytest.raises(TypeError):
-        _core.Target(
+        _core.BinaryTask(
             np.zeros(2, np.float32), np.zeros(SLOTS), np.zeros(3, np.int64), None, None, 1, (True, True), False
         )
 
@@ -198,7 +200,7 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
         for kind in KINDS:
             rule = _core.Rule(kind, 1.0, 0.0, 0.5 if kind == "pegasos" else 0.0, False)
             for fold in (1, 2):
-                _core.visit(matrix, examples, 0, n, [target(d)], rule, 1.0, 0.0, fold, None, None, 1)
+                _core.visit(matrix, examples, 0, n, [task(d)], rule, 1.0, 0.0, fold, None, None, 1)
 
 
 @settings(max_examples=200)
@@ -229,13 +231,13 @@ def test_no_examples_can_crash_a_visit(
         None if weights is None else np.array(weights, np.float64),
         None if order is None else np.array(order, np.uint32),
     )
-    targets = [target(d, readout=readout, positive=k) for k in range(3)]
+    tasks = [task(d, readout=readout, positive=k) for k in range(3)]
     try:
         hinged = {"radius": 0.5, "bias_shrinks": bool(d % 2)} if kind in ("hinge", "pegasos") else {}
         rule = _core.Rule(kind, eta, 0.0, alpha, bool(n % 2), **hinged)
-        _core.visit(matrix, examples, begin, end, targets, rule, 1.0, 0.0, fold, None, known, n_jobs)
-        _core.visit(matrix, examples, begin, end, targets[:1], rule, 1.0, 0.0, fold, None, known, n_jobs)
-        _core.tally(matrix, examples, begin, end, targets[0], bool(d % 2))
+        _core.visit(matrix, examples, begin, end, tasks, rule, 1.0, 0.0, fold, None, known, n_jobs)
+        _core.visit(matrix, examples, begin, end, tasks[:1], rule, 1.0, 0.0, fold, None, known, n_jobs)
+        _core.tally(matrix, examples, begin, end, tasks[0], bool(d % 2))
         _core.Shuffler(matrix, examples, 1, 2).epoch(3, 4)
     except EXPECTED:
         pass

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "bind_matrix.hpp"
 #include "order.hpp"
 
 namespace nb = nanobind;
@@ -38,113 +39,41 @@ namespace {
 
 using namespace sx;
 
-// ---------------------------------------------------------------------------------------------- the matrix
+// ---------------------------------------------------------------------------------------------- the tasks
 
-template <class T>
-void check_csr(const HeldMatrix& held, bool* canonical, std::int64_t n_values, std::int64_t n_indices,
-               std::int64_t n_indptr) {
-    const Matrix& m = held.m;
-    const T* indices = static_cast<const T*>(m.indices);
-    const T* indptr = static_cast<const T*>(m.indptr);
-    expect(n_values == n_indices, "a CSR matrix needs as many indices as values: found " + std::to_string(n_indices) +
-                                      " and " + std::to_string(n_values));
-    expect(n_indptr == m.rows + 1, "a CSR matrix needs one more entry in indptr than rows");
-    expect(indptr[0] == 0, "a CSR matrix starts at 0: found indptr[0] = " + std::to_string(indptr[0]));
-    for (std::int64_t i = 0; i < m.rows; ++i) {
-        if (indptr[i + 1] < indptr[i]) {
-            refuse("indptr of a CSR matrix must not fall: it does at row " + std::to_string(i));
-        }
-    }
-    expect(indptr[m.rows] <= n_values, "indptr of a CSR matrix ends at " + std::to_string(indptr[m.rows]) +
-                                           " but there are " + std::to_string(n_values) + " values");
-    const std::int64_t stored = indptr[m.rows];
-    const IndexSurvey seen = kernels().survey(m.index, m.indices, stored);
-    if (stored > 0 && seen.largest >= std::uint64_t(m.cols)) {
-        for (std::int64_t i = 0; i < m.rows; ++i) {
-            for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
-                if (indices[p] < 0 || indices[p] >= m.cols) {
-                    refuse("row " + std::to_string(i) + " of a CSR matrix has a column outside 0.." +
-                           std::to_string(m.cols - 1) + ": " + std::to_string(indices[p]));
-                }
-            }
-        }
-    }
-    std::int64_t between_rows = 0;
-    for (std::int64_t i = 0; i < m.rows; ++i) {
-        const std::int64_t p = indptr[i];
-        between_rows += p > 0 && p < std::int64_t(indptr[i + 1]) && indices[p] <= indices[p - 1];
-    }
-    *canonical = seen.descents == between_rows;
-}
-
-template <class T>
-HeldMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X) {
-    HeldMatrix held;
-    const std::int64_t rows = X.shape(0), cols = X.shape(1);
-    const std::int64_t stride = rows > 1 ? X.stride(0) : cols;
-    expect(cols <= 1 || rows == 0 || X.stride(1) == 1, "a dense matrix must be C-ordered: the values of a row side by side");
-    expect(stride >= cols, "the rows of a dense matrix must not overlap");
-    expect_aligned(X.data(), "a dense matrix");
-    held.m = {Layout::dense, sizeof(T) == 4 ? Value::f32 : Value::f64, Index::i32, X.data(), nullptr, nullptr,
-              rows, cols, stride};
-    held.data = nb::cast(X);
-    return held;
-}
-
-template <class T, class I>
-HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::int64_t cols) {
-    HeldMatrix held;
-    expect(cols >= 0, "a matrix cannot have a negative number of columns");
-    expect(sizeof(I) == 8 || cols <= std::int64_t(1) << 31, "32-bit indices cannot name so many columns");
-    expect(indptr.shape(0) >= 1, "indptr of a CSR matrix is empty");
-    expect_aligned(data.data(), "data");
-    expect_aligned(indices.data(), "indices");
-    expect_aligned(indptr.data(), "indptr");
-    held.m = {Layout::csr, sizeof(T) == 4 ? Value::f32 : Value::f64, sizeof(I) == 4 ? Index::i32 : Index::i64,
-              data.data(), indices.data(), indptr.data(), std::int64_t(indptr.shape(0)) - 1, cols, 0};
-    {
-        nb::gil_scoped_release free;
-        check_csr<I>(held, &held.canonical, data.shape(0), indices.shape(0), indptr.shape(0));
-    }
-    held.data = nb::cast(data);
-    held.indices = nb::cast(indices);
-    held.indptr = nb::cast(indptr);
-    return held;
-}
-
-// ---------------------------------------------------------------------------------------------- the targets
-
-struct HeldTarget {
-    Target t;
+struct HeldTask {
+    BinaryTask t;
     std::int64_t cols;
     std::unique_ptr<Votes> votes;
     nb::object arrays[5];
 };
 
-void make_target(HeldTarget* held, Vector<double> w, Vector<double> real, Vector<std::int64_t> count,
-                 std::optional<Vector<double>> drift, std::optional<Vector<double>> pocket, std::int32_t positive,
-                 std::pair<bool, bool> tie_is_mistake, bool vote) {
+void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std::int64_t> count,
+               std::optional<Vector<double>> average_correction, std::optional<Vector<double>> pocket,
+               std::int32_t positive, std::pair<bool, bool> tie_is_mistake, bool vote) {
     const std::size_t n = w.shape(0);
     expect(real.shape(0) == std::size_t(real_slots), "real needs " + std::to_string(int(real_slots)) + " slots");
     expect(count.shape(0) == std::size_t(count_slots), "count needs " + std::to_string(int(count_slots)) + " slots");
-    expect(!drift || drift->shape(0) == n, "drift and w differ in length");
+    expect(!average_correction || average_correction->shape(0) == n, "average_correction and w differ in length");
     expect(!pocket || pocket->shape(0) == n, "pocket and w differ in length");
     expect_aligned(w.data(), "w");
     expect_aligned(real.data(), "real");
     expect_aligned(count.data(), "count");
-    if (drift) expect_aligned(drift->data(), "drift");
+    if (average_correction) expect_aligned(average_correction->data(), "average_correction");
     if (pocket) expect_aligned(pocket->data(), "pocket");
     auto votes = vote ? std::make_unique<Votes>() : nullptr;
-    new (held) HeldTarget{{w.data(), drift ? drift->data() : nullptr, pocket ? pocket->data() : nullptr, real.data(),
-                           count.data(), {votes.get(), vote ? &Votes::push : nullptr}, positive,
-                           {tie_is_mistake.first, tie_is_mistake.second}, nullptr, 0.0},
-                          std::int64_t(n),
-                          std::move(votes),
-                          {nb::cast(w), nb::cast(real), nb::cast(count), drift ? nb::cast(*drift) : nb::none(),
-                           pocket ? nb::cast(*pocket) : nb::none()}};
+    new (held) HeldTask{{w.data(), average_correction ? average_correction->data() : nullptr,
+                         pocket ? pocket->data() : nullptr, real.data(), count.data(),
+                         {votes.get(), vote ? &Votes::push : nullptr}, positive,
+                         {tie_is_mistake.first, tie_is_mistake.second}, nullptr, 0.0},
+                        std::int64_t(n),
+                        std::move(votes),
+                        {nb::cast(w), nb::cast(real), nb::cast(count),
+                         average_correction ? nb::cast(*average_correction) : nb::none(),
+                         pocket ? nb::cast(*pocket) : nb::none()}};
 }
 
-nb::tuple take_votes(HeldTarget& held) {
+nb::tuple take_votes(HeldTask& held) {
     Votes taken;
     if (held.votes) std::swap(taken, *held.votes);
     return nb::make_tuple(to_numpy(std::move(taken.row)), to_numpy(std::move(taken.signed_tau)),
@@ -186,13 +115,13 @@ struct Examples {
 // long to read and to write, and NumPy's arrays mostly do.
 class AlignedWeights {
 public:
-    void take(std::vector<Target>& targets, std::int64_t cols) {
+    void take(std::vector<BinaryTask>& tasks, std::int64_t cols) {
         const std::int64_t room = (cols + kLine - 1) / kLine * kLine;
         cols_ = cols;
-        store_.resize(room * targets.size() + kLine);
+        store_.resize(room * tasks.size() + kLine);
         double* next = store_.data();
         while (reinterpret_cast<std::uintptr_t>(next) % (kLine * sizeof(double)) != 0) ++next;
-        for (Target& t : targets) {
+        for (BinaryTask& t : tasks) {
             theirs_.push_back(t.w);
             std::copy(t.w, t.w + cols, next);
             t.w = next;
@@ -200,8 +129,8 @@ public:
         }
     }
 
-    void give_back(const std::vector<Target>& targets) {
-        for (std::size_t k = 0; k < theirs_.size(); ++k) std::copy(targets[k].w, targets[k].w + cols_, theirs_[k]);
+    void give_back(const std::vector<BinaryTask>& tasks) {
+        for (std::size_t k = 0; k < theirs_.size(); ++k) std::copy(tasks[k].w, tasks[k].w + cols_, theirs_[k]);
     }
 
 private:
@@ -249,7 +178,7 @@ std::int64_t longest_fold(const Vector<const std::int64_t>& edges, std::int64_t 
 }
 
 std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examples, std::int64_t begin,
-                                      std::int64_t end, std::vector<HeldTarget*> targets, const Rule& rule,
+                                      std::int64_t end, std::vector<HeldTask*> tasks, const Rule& rule,
                                       double bias_square, double clock, std::int64_t fold_size,
                                       std::optional<Vector<const std::int64_t>> edges,
                                       std::optional<Vector<float>> lengths, int n_jobs) {
@@ -258,12 +187,12 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     fold_size = std::min(fold_size, std::max<std::int64_t>(end - begin, 1));
     const std::int64_t longest = edges ? longest_fold(*edges, begin, end) : std::min(fold_size, end - begin);
     bool whole = false;
-    std::vector<Target> plain;
-    for (const HeldTarget* target : targets) {
-        expect(target != nullptr && target->cols == X.m.cols, "a target's weights and the columns of X differ in number");
-        expect(std::count(targets.begin(), targets.end(), target) == 1, "a target is given twice");
-        whole |= target->t.pocket != nullptr;
-        plain.push_back(target->t);
+    std::vector<BinaryTask> plain;
+    for (const HeldTask* task : tasks) {
+        expect(task != nullptr && task->cols == X.m.cols, "a task's weights and the columns of X differ in number");
+        expect(std::count(tasks.begin(), tasks.end(), task) == 1, "a task is given twice");
+        whole |= task->t.pocket != nullptr;
+        plain.push_back(task->t);
     }
     Pass pass = examples.pass(X.m, begin, end, whole, bias_square, clock);
     std::vector<float> shadows;
@@ -272,7 +201,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         expect(X.m.layout == Layout::dense && X.m.value == Value::f32, "lengths are for dense float32 rows");
         expect_aligned(lengths->data(), "lengths");
     }
-    // For one or two targets the reading of the row takes all the time there is: quick answers would not be quicker.
+    // For one or two tasks the reading of the row takes all the time there is: quick answers would not be quicker.
     if (lengths && one_by_one && plain.size() >= 3 && rule.kind == Kind::threshold) {
         pass.lengths = lengths->data();
         shadows.resize(plain.size() * std::size_t(X.m.cols));
@@ -307,31 +236,31 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
 }
 
 auto tally(const HeldMatrix& X, const Examples& examples, std::int64_t begin, std::int64_t end,
-           const HeldTarget& target, bool smooth) {
-    expect(target.cols == X.m.cols, "a target's weights and the columns of X differ in number");
+           const HeldTask& task, bool smooth) {
+    expect(task.cols == X.m.cols, "a task's weights and the columns of X differ in number");
     const Pass pass = examples.pass(X.m, begin, end, false, 0.0, 0.0);
     Tally seen{};
     nb::gil_scoped_release free;
-    const std::int64_t bad = kernels().tally(X.m, pass, target.t, smooth, &seen);
+    const std::int64_t bad = kernels().tally(X.m, pass, task.t, smooth, &seen);
     return std::make_tuple(bad, seen.zero_one, seen.perceptron, seen.squared, seen.log, seen.hinge,
                            seen.squared_hinge);
 }
 
 auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bias, int n_jobs) {
-    const std::int64_t n_targets = w.shape(0);
+    const std::int64_t n_tasks = w.shape(0);
     expect(std::int64_t(w.shape(1)) == X.m.cols, "weights and columns of X differ in number");
-    expect(std::int64_t(bias.shape(0)) == n_targets, "weights and biases differ in number");
+    expect(std::int64_t(bias.shape(0)) == n_tasks, "weights and biases differ in number");
     expect_aligned(w.data(), "w");
     expect_aligned(bias.data(), "bias");
-    expect(X.m.rows == 0 || n_targets <= PTRDIFF_MAX / 8 / X.m.rows, "so many activations do not fit in memory");
-    std::vector<double> out(std::size_t(X.m.rows) * n_targets);
+    expect(X.m.rows == 0 || n_tasks <= PTRDIFF_MAX / 8 / X.m.rows, "so many activations do not fit in memory");
+    std::vector<double> out(std::size_t(X.m.rows) * n_tasks);
     {
         nb::gil_scoped_release free;
         in_parallel(X.m.rows, n_jobs, [&](std::int64_t first, std::int64_t last) {
-            kernels().decide(X.m, first, last, w.data(), bias.data(), int(n_targets), out.data());
+            kernels().decide(X.m, first, last, w.data(), bias.data(), int(n_tasks), out.data());
         });
     }
-    return to_numpy(std::move(out), {std::size_t(X.m.rows), std::size_t(n_targets)});
+    return to_numpy(std::move(out), {std::size_t(X.m.rows), std::size_t(n_tasks)});
 }
 
 auto square_norms(const HeldMatrix& X) {
@@ -399,14 +328,18 @@ NB_MODULE(_core, module) {
         .def_prop_ro("shape", [](const HeldMatrix& X) { return std::make_pair(X.m.rows, X.m.cols); });
     module.def("dense", &dense<float>, "X"_a.noconvert());
     module.def("dense", &dense<double>, "X"_a.noconvert());
-    module.def("csr", &csr<float, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
-    module.def("csr", &csr<float, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
-    module.def("csr", &csr<double, std::int32_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
-    module.def("csr", &csr<double, std::int64_t>, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
+    const auto def_csr = [&module](auto function) {
+        module.def("csr", function, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "cols"_a);
+    };
+    def_csr(&csr<float, std::int32_t>);
+    def_csr(&csr<float, std::int64_t>);
+    def_csr(&csr<double, std::int32_t>);
+    def_csr(&csr<double, std::int64_t>);
 
-    nb::class_<HeldTarget>(module, "Target", "One yes-or-no question and the arrays that learning it changes.")
-        .def("__init__", &make_target, "w"_a.noconvert(), "real"_a.noconvert(), "count"_a.noconvert(),
-             "drift"_a.noconvert().none(), "pocket"_a.noconvert().none(), "positive"_a, "tie_is_mistake"_a, "vote"_a)
+    nb::class_<HeldTask>(module, "BinaryTask", "One binary task and the arrays that learning it changes.")
+        .def("__init__", &make_task, "w"_a.noconvert(), "real"_a.noconvert(), "count"_a.noconvert(),
+             "average_correction"_a.noconvert().none(), "pocket"_a.noconvert().none(), "positive"_a,
+             "tie_is_mistake"_a, "vote"_a)
         .def("take_votes", &take_votes, "The updates recorded since the last call: rows, tau * y, times.");
 
     nb::class_<Examples>(module, "Examples", "Labels, weights and order of the rows.")
@@ -419,11 +352,12 @@ NB_MODULE(_core, module) {
         .def("__init__", &make_rule, "kind"_a, "eta"_a, "threshold"_a, "alpha"_a, "falling"_a, "decay"_a = 0.0,
              "radius"_a = HUGE_VAL, "bias_shrinks"_a = false);
 
-    module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "targets"_a, "rule"_a, "bias_square"_a,
+    module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "tasks"_a, "rule"_a, "bias_square"_a,
                "clock"_a, "fold_size"_a, "edges"_a.noconvert().none(), "lengths"_a.noconvert().none(), "n_jobs"_a,
                "Learn from examples begin..end; the row that was not finite (or -1) and the clock after.");
-    module.def("tally", &tally, "X"_a, "examples"_a, "begin"_a, "end"_a, "target"_a, "smooth"_a,
-               "The row that was not finite (or -1), and the sums of the losses; those that correct answers have too are 0 unless asked for.");
+    module.def("tally", &tally, "X"_a, "examples"_a, "begin"_a, "end"_a, "task"_a, "smooth"_a,
+               "The row that was not finite (or -1), and the sums of the losses; those that are not 0 on the right "
+               "side either are computed only with `smooth`.");
     module.def("decide", &decide, "X"_a, "w"_a.noconvert(), "bias"_a.noconvert(), "n_jobs"_a,
                "Activations of every row for every weight vector.");
     module.def("square_norms", &square_norms, "X"_a);

@@ -148,7 +148,8 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
 
 nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slot_of, Vector<const std::int32_t> codes,
                      std::optional<Vector<const double>> weights, std::optional<Vector<const std::uint32_t>> order,
-                     std::int64_t begin, std::int64_t end, Vector<double> coef, std::optional<Vector<double>> drift,
+                     std::int64_t begin, std::int64_t end, Vector<double> coef,
+                     std::optional<Vector<double>> average_correction,
                      std::optional<Vector<double>> pocket, Vector<double> activation, Vector<double> real,
                      Vector<std::int64_t> count, std::int32_t positive, std::pair<bool, bool> tie_is_mistake,
                      double eta, double threshold, double bias_square, double clock, bool vote) {
@@ -157,14 +158,15 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
     expect(std::int64_t(slot_of.shape(0)) == n, "slots and codes differ in number");
     expect(!weights || std::int64_t(weights->shape(0)) == n, "weights and codes differ in number");
     expect(std::int64_t(coef.shape(0)) == n && std::int64_t(activation.shape(0)) == n &&
-               (!drift || std::int64_t(drift->shape(0)) == n) && (!pocket || std::int64_t(pocket->shape(0)) == n),
-           "the arrays of a question and the codes differ in length");
+               (!average_correction || std::int64_t(average_correction->shape(0)) == n) &&
+               (!pocket || std::int64_t(pocket->shape(0)) == n),
+           "the arrays of a task and the codes differ in length");
     expect(real.shape(0) == std::size_t(real_slots) && count.shape(0) == std::size_t(count_slots),
            "real or count has the wrong number of slots");
     expect(eta > 0.0, "eta must be positive");
     for (const double* data : {static_cast<const double*>(coef.data()), static_cast<const double*>(activation.data()),
                                static_cast<const double*>(real.data()), weights ? weights->data() : nullptr,
-                               drift ? static_cast<const double*>(drift->data()) : nullptr,
+                               average_correction ? static_cast<const double*>(average_correction->data()) : nullptr,
                                pocket ? static_cast<const double*>(pocket->data()) : nullptr}) {
         expect_aligned(data, "an array");
     }
@@ -183,13 +185,13 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
     Votes votes;
     DualPass pass{codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, begin, end, pool,
                   n, eta, threshold, bias_square, clock, store.data(), stride, slot_of.data()};
-    DualTarget target{coef.data(), drift ? drift->data() : nullptr, pocket ? pocket->data() : nullptr,
-                      activation.data(), real.data(), count.data(), &votes, vote ? &Votes::push : nullptr, positive,
-                      {tie_is_mistake.first, tie_is_mistake.second}};
+    DualTask task{coef.data(), average_correction ? average_correction->data() : nullptr,
+                  pocket ? pocket->data() : nullptr, activation.data(), real.data(), count.data(), &votes,
+                  vote ? &Votes::push : nullptr, positive, {tie_is_mistake.first, tie_is_mistake.second}};
     std::int64_t row;
     {
         nb::gil_scoped_release free;
-        row = dual().dual_visit(pass, target);
+        row = dual().dual_visit(pass, task);
     }
     return nb::make_tuple(row, pass.begin, pass.clock, to_numpy(std::move(votes.row)),
                           to_numpy(std::move(votes.signed_tau)), to_numpy(std::move(votes.time)));
@@ -213,7 +215,7 @@ void sx::bind_dual(nb::module_& module) {
                "tolerance"_a, "max_steps"_a);
     module.def("dual_visit", &dual_visit, "store"_a.noconvert(), "slot_of"_a.noconvert(), "codes"_a.noconvert(),
                "weights"_a.noconvert().none(), "order"_a.noconvert().none(), "begin"_a, "end"_a, "coef"_a.noconvert(),
-               "drift"_a.noconvert().none(), "pocket"_a.noconvert().none(), "activation"_a.noconvert(),
+               "average_correction"_a.noconvert().none(), "pocket"_a.noconvert().none(), "activation"_a.noconvert(),
                "real"_a.noconvert(), "count"_a.noconvert(), "positive"_a, "tie_is_mistake"_a, "eta"_a, "threshold"_a,
                "bias_square"_a, "clock"_a, "vote"_a,
                "Learn in dual form; the row that is missing (or -1), where it stands, the clock, and the updates.");

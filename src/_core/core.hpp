@@ -41,23 +41,23 @@ struct VoteSink {
     void (*push)(void* owner, std::int64_t row, double signed_tau, double time);
 };
 
-// One yes-or-no question ("class `positive` or not?") and everything that learning it changes.
-// Null pointers switch a readout's bookkeeping off. The names of the slots are in solution.py.
+// One binary task ("class `positive` or not?") and everything that learning it changes.
+// Null pointers switch a readout's bookkeeping off. The names of the slots are in loop/state.py.
 // Time is counted in examples (their weights): `birth` is the clock when learning began, `run_start` when the current
 // weights did.
-// The weights are scale * w (the scale is 1 between epochs), the step is rate times the rule's, and `met` +
-// log(`met_factor`) is the loss of the epoch's examples, each as it was met (see note_loss; the factor is 1 between
-// epochs). `lag` and `square` belong to weights that shrink (hinge.hpp): how far the sum of the scales is behind the
-// age, and |w|^2 without the scale.
+// The weights are scale * w (the scale is 1 between epochs), the step is rate times the rule's, and `epoch_loss` +
+// log(`epoch_loss_factor`) is the loss of the epoch's examples, each as it was met (see note_loss; the factor is 1
+// between epochs). `scale_deficit` and `square` belong to weights that shrink (hinge.hpp): how far the sum of the scales
+// is behind the age, and |w|^2 without the scale.
 enum Real : int {
-    bias, birth, drift_bias, run_start, pocket_bias, pocket_run, pocket_loss, scale, rate, met, met_factor, lag, square,
-    real_slots
+    bias, birth, average_correction_bias, run_start, pocket_bias, pocket_run, pocket_loss, scale, rate, epoch_loss,
+    epoch_loss_factor, scale_deficit, square, real_slots
 };
 enum Count : int { updates, mistakes, pocket_checked, count_slots };
-struct Target {
+struct BinaryTask {
     double* w;
-    double* drift;   // averaged: sum over updates of (time of the update, less the lag) * (change of w)
-    double* pocket;  // pocket: the best weights so far
+    double* average_correction;  // averaged: sum over updates of (time of the update - scale_deficit) * (change of w)
+    double* pocket;              // pocket: the best weights so far
     double* real;
     std::int64_t* count;
     VoteSink votes;
@@ -99,7 +99,7 @@ struct Tally {
     double zero_one, perceptron, squared, log, hinge, squared_hinge;
 };
 
-// What a fold needs: for each target `cols` zeros (dense rows) or `parts` numbers (CSR rows), and two numbers.
+// What a fold needs: for each task `cols` zeros (dense rows) or `parts` numbers (CSR rows), and two numbers.
 struct Scratch {
     double* sums;
     std::int64_t parts;
@@ -130,11 +130,11 @@ struct ExactKernels;   // exact.hpp
 struct Kernels {
     const char* name;
     // Each returns the first row whose activation is not finite, or all_good; `visit` and `fold` move the clock.
-    std::int64_t (*visit)(const Matrix&, Pass&, const Rule&, Target*, int n_targets);
-    std::int64_t (*fold)(const Matrix&, Pass&, const Rule&, Target*, int n_targets, const Folds&, const Scratch&);
-    std::int64_t (*tally)(const Matrix&, const Pass&, const Target&, bool smooth, Tally*);
+    std::int64_t (*visit)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks);
+    std::int64_t (*fold)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks, const Folds&, const Scratch&);
+    std::int64_t (*tally)(const Matrix&, const Pass&, const BinaryTask&, bool smooth, Tally*);
     void (*decide)(const Matrix&, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
-                   int n_targets, double* out);
+                   int n_tasks, double* out);
     void (*square_norms)(const Matrix&, double* out);
     IndexSurvey (*survey)(Index, const void* indices, std::int64_t n);
     std::int64_t (*first_bad_row)(const Matrix&, std::int64_t begin, std::int64_t end);

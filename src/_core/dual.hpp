@@ -32,11 +32,11 @@ struct WorkingSet {
 
 constexpr std::int64_t kSmoWidth = 8;
 
-// One question of the kernel perceptron, "this class or not?", and what learning it changes; the slots of `real` and
-// `count` are those of a Target (core.hpp), and null pointers switch a readout's bookkeeping off.
-struct DualTarget {
-    double* coef;        // alpha_i y_i of every example
-    double* drift;
+// One binary task of the kernel perceptron, "this class or not?", and what learning it changes; the slots of `real` and
+// `count` are those of a BinaryTask (core.hpp), and null pointers switch a readout's bookkeeping off.
+struct DualTask {
+    double* coef;  // alpha_i y_i of every example
+    double* average_correction;
     double* pocket;
     double* activation;  // sum_j coef_j K_ij of every example, without the bias
     double* real;
@@ -75,7 +75,7 @@ struct DualKernels {
     std::int64_t (*smo_f64)(const WorkingSet<double>&, double tolerance, std::int64_t max_steps);
     // Learn until the end of the pass (kNoRow), or until a mistake whose kernel row is not in the store: its row. The
     // pass remembers where it stands.
-    std::int64_t (*dual_visit)(DualPass&, DualTarget&);
+    std::int64_t (*dual_visit)(DualPass&, DualTask&);
 };
 
 }  // namespace sx

@@ -1,20 +1,21 @@
 // The perceptron's loops: visit examples one at a time, or only look. (Folds: fold.hpp; neurons: smooth.hpp.)
 //
-// Problem: for each target (a question "class c or not?") run a rule of kind `threshold` over the
-// examples of a Pass, in order. Input: rows, codes, weights, order. Output: the targets' weights and counts,
+// Problem: for each binary task ("class c or not?") run a rule of kind `threshold` over the
+// examples of a Pass, in order. Input: rows, codes, weights, order. Output: the tasks' weights and counts,
 // changed in place. Perceptron: Rosenblatt 1958. Averaged and voted readouts: Freund and Schapire 1999, figure 1;
-// the average is kept in the lazy form w - drift / time, so a correct answer costs nothing but its dot product. Pocket
-// with ratchet: Gallant 1990, section III.
+// the average is kept in the lazy form w - average_correction / time, so a correct prediction costs nothing but its dot
+// product. Pocket with ratchet: Gallant 1990, section III.
 //
 // An example of weight 2.5 is presented at most three times in succession, with steps of 1, 1 and 0.5 times eta:
 // an integer weight is exactly that many copies of the row (the thousandth takes all that is left, so that no weight
 // can hold up the run).
 //
 // Quick answers. Most examples are answered correctly by far, and then only the sign of the activation matters. Over
-// float32 rows, for several targets at once, it is first taken in single precision with single-precision weights: the
-// result differs from the double one by less than doubt * |x|, doubt = (d + 8) 2^-24 |w| (Higham 2002, section 3.1, with Cauchy's inequality for the
-// sum of |w_j x_j|). Only a margin that clears the threshold by more than that is believed; all others are computed in
-// double. So every decision, and with it every bit of the weights, is that of the double computation.
+// float32 rows, for several tasks at once, it is first taken in single precision with single-precision weights: the
+// result differs from the double one by less than doubt * |x|, doubt = (d + 8) 2^-24 |w| (Higham 2002, section 3.1,
+// with Cauchy's inequality for the sum of |w_j x_j|). Only a margin that clears the threshold by more than that is
+// believed; all others are computed in double. So every decision, and with it every bit of the weights, is that of the
+// double computation.
 //
 // Included by kernels.cpp only, inside the namespace of one build.
 
@@ -58,7 +59,7 @@ inline void copy(double* to, const double* from, std::int64_t n) {
 // Sum the losses of one weight vector, those that correct answers have too only with Smooth; give up once the weight
 // of the mistakes reaches `limit` (the answer is then `limit` or more).
 template <bool Smooth, class Rows>
-std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double limit, Tally* out) {
+std::int64_t tally_rows(const Rows& X, const Pass& pass, const BinaryTask& t, double limit, Tally* out) {
     *out = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     const double* w[1] = {t.w};
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
@@ -89,7 +90,7 @@ std::int64_t tally_rows(const Rows& X, const Pass& pass, const Target& t, double
 // The ratchet: when the current weights have had the longest run of correct answers, they replace the pocket's
 // if they also make less loss on all examples of the epoch.
 template <class Rows>
-void check_pocket(const Rows& X, const Pass& pass, Target& t, double clock) {
+void check_pocket(const Rows& X, const Pass& pass, BinaryTask& t, double clock) {
     const double run = clock - t.real[run_start];
     if (!(run > t.real[pocket_run]) || t.count[pocket_checked]) return;
     Pass whole = pass;
@@ -108,53 +109,53 @@ void check_pocket(const Rows& X, const Pass& pass, Target& t, double clock) {
 
 // Bring the scale into the weights. The average (hinge.hpp) stays what it is.
 template <class Rows>
-void settle(const Rows& X, Target& t, double age) {
+void settle(const Rows& X, BinaryTask& t, double age) {
     const double s = t.real[scale];
     if (s == 1.0) return;
-    if (t.drift) {
-        const double due = age * s - (age - t.real[lag]);
-        for (std::int64_t j = 0; j < X.cols; ++j) t.drift[j] += due * t.w[j];
+    if (t.average_correction) {
+        const double due = age * s - (age - t.real[scale_deficit]);
+        for (std::int64_t j = 0; j < X.cols; ++j) t.average_correction[j] += due * t.w[j];
     }
     for (std::int64_t j = 0; j < X.cols; ++j) t.w[j] *= s;
     t.real[square] *= s * s;
     t.real[scale] = 1.0;
-    t.real[lag] = 0.0;
+    t.real[scale_deficit] = 0.0;
 }
 
 // Bring the factor into the loss met.
-SX_COLD void settle_loss(Target& t) {
-    t.real[met] += log_of(t.real[met_factor]);
-    t.real[met_factor] = 1.0;
+SX_COLD void settle_loss(BinaryTask& t) {
+    t.real[epoch_loss] += log_of(t.real[epoch_loss_factor]);
+    t.real[epoch_loss_factor] = 1.0;
 }
 
 // Add to the loss met. Logarithms are dear: those of whole examples are taken of their product, once in many.
 template <class Loss>
-SX_HOT void note_loss(const Loss& at, double share, Target& t) {
+SX_HOT void note_loss(const Loss& at, double share, BinaryTask& t) {
     if constexpr (Loss::kFactor) {
         if (share == 1.0) {
-            t.real[met] += at.rest();
-            t.real[met_factor] *= at.factor();
-            if (t.real[met_factor] > 0x1p1000) settle_loss(t);
+            t.real[epoch_loss] += at.rest();
+            t.real[epoch_loss_factor] *= at.factor();
+            if (t.real[epoch_loss_factor] > 0x1p1000) settle_loss(t);
             return;
         }
     }
-    t.real[met] += share * at.loss();
+    t.real[epoch_loss] += share * at.loss();
 }
 
 // What is due when the last example of an epoch has been met.
 template <class Rows>
-void end_epoch(const Rows& X, const Pass& pass, Target* targets, int n_targets) {
+void end_epoch(const Rows& X, const Pass& pass, BinaryTask* tasks, int n_tasks) {
     if (pass.end != pass.pool) return;
-    for (int k = 0; k < n_targets; ++k) {
-        if (targets[k].pocket) check_pocket(X, pass, targets[k], pass.clock);
-        settle(X, targets[k], pass.clock - targets[k].real[birth]);
-        settle_loss(targets[k]);
+    for (int k = 0; k < n_tasks; ++k) {
+        if (tasks[k].pocket) check_pocket(X, pass, tasks[k], pass.clock);
+        settle(X, tasks[k], pass.clock - tasks[k].real[birth]);
+        settle_loss(tasks[k]);
     }
 }
 
 // Make the single-precision copy of the weights, and the doubt that it brings.
 template <class Rows>
-void cast_shadow(const Rows& X, Target& t) {
+void cast_shadow(const Rows& X, BinaryTask& t) {
     const double* w = t.w;
     float* shadow = t.shadow;
     Vec sum[2] = {Vec{}, Vec{}};
@@ -181,17 +182,17 @@ inline float length_bound(float square, std::int64_t cols) {
     return ::sqrtf(square) * (1.0f + float(cols + 8) * 0x1p-23f) + ::sqrtf(float(cols)) * 0x1p-62f;
 }
 
-// One update of one target by row i.
+// One update of one task by row i.
 template <class Rows>
-void move(const Rows& X, const Pass& pass, Target& t, std::int64_t i, double signed_tau, double clock) {
+void move(const Rows& X, const Pass& pass, BinaryTask& t, std::int64_t i, double signed_tau, double clock) {
     if (t.pocket) check_pocket(X, pass, t, clock);
     X.add(i, signed_tau, t.w);
     const double bias_step = signed_tau * pass.bias_square;
     t.real[bias] += bias_step;
     const double age = clock - t.real[birth];
-    if (t.drift) {
-        X.add(i, age * signed_tau, t.drift);
-        t.real[drift_bias] += age * bias_step;
+    if (t.average_correction) {
+        X.add(i, age * signed_tau, t.average_correction);
+        t.real[average_correction_bias] += age * bias_step;
     }
     if (t.votes.push) t.votes.push(t.votes.owner, i, signed_tau, age);
     if (t.shadow) cast_shadow(X, t);
@@ -202,7 +203,7 @@ void move(const Rows& X, const Pass& pass, Target& t, std::int64_t i, double sig
 // Everything that a clearly correct answer does not need: the tie, the update, the copies of the row still due.
 // False when the activation is not finite.
 template <class Rows>
-SX_COLD bool learn(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i, bool positive,
+SX_COLD bool learn(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i, bool positive,
            double margin, double weight) {
     const double* w[1] = {t.w};
     double clock = pass.clock, remaining = weight;
@@ -226,15 +227,15 @@ SX_COLD bool learn(const Rows& X, const Pass& pass, const Rule& rule, Target& t,
 }
 
 template <int N, class Rows>
-SX_HOT bool answer(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, std::int64_t i, double weight,
+SX_HOT bool answer(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i, double weight,
                    std::int64_t ahead) {
     const double* w[N];
     double a[N];
-    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].w;
+    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
     X.template dots<N>(i, w, a, ahead);
     const std::int32_t code = pass.codes[i];
     SX_UNROLL for (int k = 0; k < N; ++k) {
-        Target& t = targets[k];
+        BinaryTask& t = tasks[k];
         const double activation = a[k] + t.real[bias];
         const bool positive = code == t.positive;
         const double margin = positive ? activation : -activation;
@@ -245,17 +246,17 @@ SX_HOT bool answer(const Rows& X, const Pass& pass, const Rule& rule, Target* ta
 }
 
 template <class Rows>
-SX_COLD bool answer_exactly(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i,
+SX_COLD bool answer_exactly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i,
                             double weight) {
     return answer<1>(X, pass, rule, &t, i, weight, -1);
 }
 
 template <int N, class Rows>
-SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, std::int64_t i,
+SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
                            double weight, std::int64_t ahead) {
     const float* w[N];
     float a[N], square = 0.0f, length = load_relaxed(pass.lengths + i);
-    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].shadow;
+    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].shadow;
     const bool measure = length == 0.0f;
     X.template quick_dots<N>(i, w, a, &square, measure, ahead);
     if (measure) {
@@ -264,7 +265,7 @@ SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, const Rule& rule, Ta
     }
     const std::int32_t code = pass.codes[i];
     SX_UNROLL for (int k = 0; k < N; ++k) {
-        Target& t = targets[k];
+        BinaryTask& t = tasks[k];
         const double activation = double(a[k]) + t.real[bias];
         const double margin = code == t.positive ? activation : -activation;
         const double doubt = t.doubt * double(length) + double(X.cols) * 0x1p-120;
@@ -274,38 +275,38 @@ SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, const Rule& rule, Ta
     return true;
 }
 
-// Visit the examples one at a time; `ask` answers one row for a block of targets.
+// Visit the examples one at a time; `ask` answers one row for a block of tasks.
 template <class Rows, class Ask>
-SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, Target* targets, int n_targets, Ask ask) {
+SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, BinaryTask* tasks, int n_tasks, Ask ask) {
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
         const std::int64_t ahead = row_ahead<Rows>(pass, p);
         const double weight = pass.weights ? pass.weights[i] : 1.0;
-        const bool good = n_targets == 1  // the common case, kept apart: the compiler does better by it alone
-                              ? ask(Block<1>{}, targets, i, weight, ahead)
-                              : in_blocks(n_targets, [&](auto block, int k) {
-                                    return ask(block, targets + k, i, weight, k == 0 ? ahead : -1);
+        const bool good = n_tasks == 1  // the common case, kept apart: the compiler does better by it alone
+                              ? ask(Block<1>{}, tasks, i, weight, ahead)
+                              : in_blocks(n_tasks, [&](auto block, int k) {
+                                    return ask(block, tasks + k, i, weight, k == 0 ? ahead : -1);
                                 });
         if (!good) return i;
         pass.clock += weight;
     }
-    end_epoch(X, pass, targets, n_targets);
+    end_epoch(X, pass, tasks, n_tasks);
     return all_good;
 }
 
 template <class Rows>
-std::int64_t visit_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
-    auto ask = [&](auto block, Target* t, std::int64_t i, double weight, std::int64_t ahead) {
+std::int64_t visit_rows(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
+    auto ask = [&](auto block, BinaryTask* t, std::int64_t i, double weight, std::int64_t ahead) {
         return answer<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     };
-    return visit_with(X, pass, targets, n_targets, ask);
+    return visit_with(X, pass, tasks, n_tasks, ask);
 }
 
 template <class Rows>
-std::int64_t visit_rows_quickly(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
-    for (int k = 0; k < n_targets; ++k) cast_shadow(X, targets[k]);
-    auto ask = [&](auto block, Target* t, std::int64_t i, double weight, std::int64_t ahead) {
+std::int64_t visit_rows_quickly(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
+    for (int k = 0; k < n_tasks; ++k) cast_shadow(X, tasks[k]);
+    auto ask = [&](auto block, BinaryTask* t, std::int64_t i, double weight, std::int64_t ahead) {
         return answer_quickly<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     };
-    return visit_with(X, pass, targets, n_targets, ask);
+    return visit_with(X, pass, tasks, n_tasks, ask);
 }

@@ -7,9 +7,9 @@
 //
 // Included by kernels.cpp only, inside the namespace of one build.
 
-// Move one target's weights by a fold's answers.
+// Move one task's weights by a fold's answers.
 template <class Rows>
-void move_by_fold(const Rows& X, const Pass& pass, Target& t, std::int64_t from, std::int64_t to, double* sums,
+void move_by_fold(const Rows& X, const Pass& pass, BinaryTask& t, std::int64_t from, std::int64_t to, double* sums,
                   double shrink, double total, double age) {
     if constexpr (Rows::kSparse) {
         t.real[scale] *= shrink;
@@ -19,42 +19,42 @@ void move_by_fold(const Rows& X, const Pass& pass, Target& t, std::int64_t from,
             if (step == 0.0) continue;
             const std::int64_t i = row_at(pass, p);
             X.add(i, step / t.real[scale], t.w);
-            if (t.drift) X.add(i, age * step, t.drift);
+            if (t.average_correction) X.add(i, age * step, t.average_correction);
         }
     } else {
         settle(X, t, age);
         for (std::int64_t j = 0; j < X.cols; ++j) {
             const double step = sums[j] / total;
             t.w[j] = shrink * t.w[j] + step;
-            if (t.drift) t.drift[j] += age * step;
+            if (t.average_correction) t.average_correction[j] += age * step;
             sums[j] = 0.0;
         }
     }
 }
 
 template <class Loss, class Rows>
-std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets,
+std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks,
                        const Folds& folds, const Scratch& scratch) {
     const std::int64_t width = Rows::kSparse ? scratch.parts : X.cols;
     const std::int64_t* edge = folds.edges;
-    if constexpr (Loss::kHinge) measure(X, pass, rule, targets, n_targets);
+    if constexpr (Loss::kHinge) measure(X, pass, rule, tasks, n_tasks);
     for (std::int64_t from = pass.begin, to; from < pass.end; from = to) {
         to = edge ? *++edge : pass.end - from > folds.size ? from + folds.size : pass.end;
         double total = 0.0;
-        for (int k = 0; k < n_targets; ++k) scratch.bias_sum[k] = 0.0, scratch.taught[k] = 0;
+        for (int k = 0; k < n_tasks; ++k) scratch.bias_sum[k] = 0.0, scratch.taught[k] = 0;
         for (std::int64_t p = from; p < to; ++p) {
             const std::int64_t i = row_at(pass, p);
             const double weight = weight_at(pass, p, i);
             total += weight;
             const std::int64_t ahead = row_ahead<Rows>(pass, p);
-            const bool good = in_blocks(n_targets, [&](auto block, int first) {
+            const bool good = in_blocks(n_tasks, [&](auto block, int first) {
                 constexpr int n = decltype(block)::size;
                 const double* w[n];
                 double dot[n];
-                SX_UNROLL for (int k = 0; k < n; ++k) w[k] = targets[first + k].w;
+                SX_UNROLL for (int k = 0; k < n; ++k) w[k] = tasks[first + k].w;
                 X.template dots<n>(i, w, dot, first == 0 ? ahead : -1);
                 for (int k = 0; k < n; ++k) {
-                    Target& t = targets[first + k];
+                    BinaryTask& t = tasks[first + k];
                     double* sums = scratch.sums + (first + k) * width;
                     const double activation = t.real[scale] * dot[k] + t.real[bias];
                     if (!is_finite(activation)) return false;
@@ -65,7 +65,7 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targ
                     const Loss at(margin);
                     const bool wrong = is_mistake(margin, rule.threshold, t.tie_is_mistake[positive]);
                     t.count[mistakes] += wrong;
-                    if constexpr (Loss::kSmooth) {
+                    if constexpr (Loss::kAlways) {
                         note_loss(at, weight, t);
                     } else if (!wrong) {
                         continue;
@@ -85,8 +85,8 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targ
             });
             if (!good) return i;
         }
-        for (int k = 0; k < n_targets; ++k) {
-            Target& t = targets[k];
+        for (int k = 0; k < n_tasks; ++k) {
+            BinaryTask& t = tasks[k];
             if constexpr (Loss::kHinge) {  // shrinks also where no example taught
                 if (total > 0.0) {
                     move_hinge_by_fold(X, pass, rule, t, from, to, scratch.sums + k * width, scratch.bias_sum[k], total,
@@ -101,13 +101,13 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, Target* targ
             move_by_fold(X, pass, t, from, to, scratch.sums + k * width, shrink, total, age);
             const double bias_step = scratch.bias_sum[k] / total;
             t.real[bias] += bias_step;
-            t.real[drift_bias] += age * bias_step;
+            t.real[average_correction_bias] += age * bias_step;
             t.real[run_start] = pass.clock + total;
             t.count[pocket_checked] = 0;
             ++t.count[updates];
         }
         pass.clock += total;
     }
-    end_epoch(X, pass, targets, n_targets);
+    end_epoch(X, pass, tasks, n_tasks);
     return all_good;
 }

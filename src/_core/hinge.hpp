@@ -1,6 +1,6 @@
 // The online soft-margin SVM: every example shrinks the weights, and those with a margin below 1 add to them.
 //
-// Problem: minimise mean(max(0, 1 - y (w.x + b))) + alpha / 2 |w|^2 for each target. Input and output as in epoch.hpp.
+// Problem: minimise mean(max(0, 1 - y (w.x + b))) + alpha / 2 |w|^2 for each task. Input and output as in epoch.hpp.
 // Kind `hinge`: Lecture 003, 2.7. Kind `pegasos`: Shalev-Shwartz, Singer, Srebro and Cotter 2011, figures 1 and 2, with
 // t counted by weight: a step over `share` of weight, after `age` of it, shrinks by age / (age + share).
 //
@@ -9,10 +9,10 @@
 // taken anew when an epoch begins (section 2.3 there).
 //
 // The average. With v the array w, s the scale and c the sum of the scales over all weight met (each as the example
-// left it), the sum of all weights is c v - drift if each addition g x to v adds c g x to drift, c being that before
-// the example. With s = 1 throughout c is the age and this is the form that the other rules keep; so `lag` = age - c is
-// kept, 0 for them. The two parts of that difference are as large as the age / s: to lose no more than a few digits to
-// it, the scale is brought into the weights before it has fallen far.
+// left it), the sum of all weights is c v - average_correction if each addition g x to v adds c g x to
+// average_correction, c being that before the example. With s = 1 throughout c is the age and this is the form that the
+// other rules keep; so `scale_deficit` = age - c is kept, 0 for them. The two parts of that difference are as large as
+// the age / s: to lose no more than a few digits to it, the scale is brought into the weights before it has fallen far.
 //
 // Included by kernels.cpp only, inside the namespace of one build.
 
@@ -20,7 +20,7 @@ constexpr double kSmallestAveragedScale = 0x1p-10;
 
 // The hinge loss, in the form that fold.hpp asks for.
 struct Hinge {
-    static constexpr bool kSmooth = true, kFactor = false, kHinge = true;
+    static constexpr bool kAlways = true, kFactor = false, kHinge = true;
     double slope;
 
     SX_HOT explicit Hinge(double m) : slope(m < 1.0 ? 1.0 : 0.0), shortfall(m < 1.0 ? 1.0 - m : 0.0) {}
@@ -46,10 +46,10 @@ SX_HOT Pace pace_of(const Rule& rule, double age, double share) {
 
 // Shrink the weights, and return what the array w was multiplied by: 1 but for when the scale was brought into it.
 template <class Rows>
-SX_HOT double shrink_by(const Rows& X, const Rule& rule, Target& t, double shrink, double age) {
+SX_HOT double shrink_by(const Rows& X, const Rule& rule, BinaryTask& t, double shrink, double age) {
     if (rule.bias_shrinks) t.real[bias] *= shrink;
     t.real[scale] *= shrink;
-    if (t.real[scale] >= (t.drift ? kSmallestAveragedScale : kSmallestScale)) return 1.0;
+    if (t.real[scale] >= (t.average_correction ? kSmallestAveragedScale : kSmallestScale)) return 1.0;
     const double brought_in = t.real[scale];
     settle(X, t, age);
     return brought_in;
@@ -57,16 +57,17 @@ SX_HOT double shrink_by(const Rows& X, const Rule& rule, Target& t, double shrin
 
 // Add a multiple of row i to the weights; `dot` is its product with the array w.
 template <class Rows>
-SX_COLD void add_row(const Rows& X, const Rule& rule, Target& t, std::int64_t i, double multiple, double dot,
+SX_COLD void add_row(const Rows& X, const Rule& rule, BinaryTask& t, std::int64_t i, double multiple, double dot,
                      double age) {
     const double step = multiple / t.real[scale];
     if (rule.radius < HUGE_VAL) t.real[square] += step * (2.0 * dot + step * X.square_norm(i));
     X.add(i, step, t.w);
-    if (t.drift) X.add(i, (age - t.real[lag]) * step, t.drift);
+    if (t.average_correction) X.add(i, (age - t.real[scale_deficit]) * step, t.average_correction);
 }
 
 // What is due after the weights have moved: bring them back to the ball, and count them into the average.
-SX_HOT void finish_step(const Pass& pass, const Rule& rule, Target& t, double bias_before, double age, double share) {
+SX_HOT void finish_step(const Pass& pass, const Rule& rule, BinaryTask& t, double bias_before, double age,
+                        double share) {
     if (rule.radius < HUGE_VAL) {
         double length = t.real[scale] * t.real[scale] * t.real[square];
         if (rule.bias_shrinks && pass.bias_square > 0.0) length += t.real[bias] * t.real[bias] / pass.bias_square;
@@ -76,15 +77,15 @@ SX_HOT void finish_step(const Pass& pass, const Rule& rule, Target& t, double bi
             if (rule.bias_shrinks) t.real[bias] *= back;
         }
     }
-    if (t.drift) {
-        t.real[drift_bias] += age * (t.real[bias] - bias_before);
-        t.real[lag] += share * (1.0 - t.real[scale]);
+    if (t.average_correction) {
+        t.real[average_correction_bias] += age * (t.real[bias] - bias_before);
+        t.real[scale_deficit] += share * (1.0 - t.real[scale]);
     }
 }
 
 // One presentation of row i, whose product with w is `dot`. False when the activation is not finite.
 template <class Rows>
-SX_HOT bool present_hinge(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i, double dot,
+SX_HOT bool present_hinge(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i, double dot,
                           double share, double clock) {
     const bool positive = pass.codes[i] == t.positive;
     const double bias_before = t.real[bias], activation = t.real[scale] * dot + bias_before;
@@ -98,7 +99,7 @@ SX_HOT bool present_hinge(const Rows& X, const Pass& pass, const Rule& rule, Tar
         const double signed_tau = positive ? pace.tau : -pace.tau;
         add_row(X, rule, t, i, signed_tau, brought_in * dot, age);
         t.real[bias] += signed_tau * pass.bias_square;
-        t.real[met] += share * (1.0 - margin);
+        t.real[epoch_loss] += share * (1.0 - margin);
         ++t.count[updates];
     }
     finish_step(pass, rule, t, bias_before, age, share);
@@ -107,7 +108,7 @@ SX_HOT bool present_hinge(const Rows& X, const Pass& pass, const Rule& rule, Tar
 
 // The further presentations of a row that weighs more than 1, as in smooth.hpp.
 template <class Rows>
-SX_COLD bool present_hinge_again(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i,
+SX_COLD bool present_hinge_again(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i,
                                  double weight) {
     const double* w[1] = {t.w};
     double remaining = weight - 1.0, clock = pass.clock + 1.0;
@@ -123,14 +124,14 @@ SX_COLD bool present_hinge_again(const Rows& X, const Pass& pass, const Rule& ru
 }
 
 template <int N, class Rows>
-SX_HOT bool answer_hinge(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, std::int64_t i,
+SX_HOT bool answer_hinge(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
                          double weight, std::int64_t ahead) {
     const double* w[N];
     double dot[N];
-    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].w;
+    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
     X.template dots<N>(i, w, dot, ahead);
     SX_UNROLL for (int k = 0; k < N; ++k) {
-        Target& t = targets[k];
+        BinaryTask& t = tasks[k];
         if (!(weight > 0.0)) {  // it teaches nothing, but must still be a number
             if (!is_finite(dot[k])) return false;
             continue;
@@ -142,7 +143,7 @@ SX_HOT bool answer_hinge(const Rows& X, const Pass& pass, const Rule& rule, Targ
 }
 
 template <class Rows>
-double square_of(const Rows& X, const Target& t) {
+double square_of(const Rows& X, const BinaryTask& t) {
     double sum = 0.0;
     for (std::int64_t j = 0; j < X.cols; ++j) sum += t.w[j] * t.w[j];
     return sum;
@@ -150,24 +151,24 @@ double square_of(const Rows& X, const Target& t) {
 
 // Take |w|^2 anew where an epoch begins, so that the rounding of many additions does not pile up.
 template <class Rows>
-void measure(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, int n_targets) {
+void measure(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
     if (pass.begin != 0 || !(rule.radius < HUGE_VAL)) return;
-    for (int k = 0; k < n_targets; ++k) targets[k].real[square] = square_of(X, targets[k]);
+    for (int k = 0; k < n_tasks; ++k) tasks[k].real[square] = square_of(X, tasks[k]);
 }
 
 template <class Rows>
-std::int64_t visit_hinge(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
-    measure(X, pass, rule, targets, n_targets);
-    auto ask = [&](auto block, Target* some, std::int64_t i, double weight, std::int64_t ahead) {
+std::int64_t visit_hinge(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
+    measure(X, pass, rule, tasks, n_tasks);
+    auto ask = [&](auto block, BinaryTask* some, std::int64_t i, double weight, std::int64_t ahead) {
         return answer_hinge<decltype(block)::size>(X, pass, rule, some, i, weight, ahead);
     };
-    return visit_with(X, pass, targets, n_targets, ask);
+    return visit_with(X, pass, tasks, n_tasks, ask);
 }
 
-// Move one target's weights by a fold's answers: `sums` holds weight * y for each example (CSR rows) or the sum of
+// Move one task's weights by a fold's answers: `sums` holds weight * y for each example (CSR rows) or the sum of
 // weight * y * x (dense rows) over those with a margin below 1, and `bias_sum` that of weight * y * K^2.
 template <class Rows>
-void move_hinge_by_fold(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t from,
+void move_hinge_by_fold(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t from,
                         std::int64_t to, double* sums, double bias_sum, double total, bool taught) {
     const double age = pass.clock - t.real[birth], bias_before = t.real[bias];
     const bool by_weight = rule.kind == Kind::pegasos;
@@ -186,11 +187,11 @@ void move_hinge_by_fold(const Rows& X, const Pass& pass, const Rule& rule, Targe
                 add_row(X, rule, t, i, sums[p - from] * part, dot, age);
             }
         } else {
-            const double multiple = part / t.real[scale], counted = age - t.real[lag];
+            const double multiple = part / t.real[scale], counted = age - t.real[scale_deficit];
             for (std::int64_t j = 0; j < X.cols; ++j) {
                 const double step = sums[j] * multiple;
                 t.w[j] += step;
-                if (t.drift) t.drift[j] += counted * step;
+                if (t.average_correction) t.average_correction[j] += counted * step;
                 sums[j] = 0.0;
             }
             if (rule.radius < HUGE_VAL) t.real[square] = square_of(X, t);

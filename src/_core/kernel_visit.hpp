@@ -1,6 +1,6 @@
 // The perceptron in dual form (Lecture 003, 2.5): visit examples one at a time, with a kernel in place of products.
 //
-// Problem: for one question run the perceptron over the examples of a pass, in order, keeping alpha_i y_i of every
+// Problem: for one task run the perceptron over the examples of a pass, in order, keeping alpha_i y_i of every
 // example and, in `activation`, sum_j alpha_j y_j K_ij. A correct answer costs one comparison, a mistake at i one kernel
 // row: activation += tau y_i K_i, b += tau y_i K^2. Weights, readouts and ties are those of epoch.hpp: an example of
 // weight 2.5 is presented at most three times in succession. When the row of a mistake is not in the store, the loop
@@ -10,19 +10,21 @@
 
 constexpr int kDualCopies = 1000;
 
-SX_HOT std::int64_t dual_row(const DualPass& pass, std::int64_t p) { return pass.order ? std::int64_t(pass.order[p]) : p; }
+SX_HOT std::int64_t dual_row(const DualPass& pass, std::int64_t p) {
+    return pass.order ? std::int64_t(pass.order[p]) : p;
+}
 
-SX_HOT double dual_margin(const DualPass& pass, const DualTarget& t, std::int64_t i) {
+SX_HOT double dual_margin(const DualPass& pass, const DualTask& t, std::int64_t i) {
     const double a = t.activation[i] + t.real[bias];
     return pass.codes[i] == t.positive ? a : -a;
 }
 
-SX_HOT bool dual_mistake(const DualPass& pass, const DualTarget& t, std::int64_t i, double margin, double threshold) {
+SX_HOT bool dual_mistake(const DualPass& pass, const DualTask& t, std::int64_t i, double margin, double threshold) {
     return (margin < threshold) | (t.tie_is_mistake[pass.codes[i] == t.positive] & (margin == threshold));
 }
 
 // The ratchet of Gallant's pocket, see epoch.hpp; the activations are at hand, so it only has to count.
-SX_COLD void check_dual_pocket(const DualPass& pass, DualTarget& t, double clock) {
+SX_COLD void check_dual_pocket(const DualPass& pass, DualTask& t, double clock) {
     const double run = clock - t.real[run_start];
     if (!(run > t.real[pocket_run]) || t.count[pocket_checked]) return;
     double loss = 0.0;
@@ -40,23 +42,23 @@ SX_COLD void check_dual_pocket(const DualPass& pass, DualTarget& t, double clock
     }
 }
 
-SX_COLD void dual_move(const DualPass& pass, DualTarget& t, std::int64_t i, double signed_tau, double clock) {
+SX_COLD void dual_move(const DualPass& pass, DualTask& t, std::int64_t i, double signed_tau, double clock) {
     if (t.pocket) check_dual_pocket(pass, t, clock);
     const double* row = pass.store + pass.slot_of[i] * pass.stride;
     for (std::int64_t j = 0; j < pass.n; ++j) t.activation[j] += signed_tau * row[j];
     t.coef[i] += signed_tau;
     const double bias_step = signed_tau * pass.bias_square, age = clock - t.real[birth];
     t.real[bias] += bias_step;
-    if (t.drift) {
-        t.drift[i] += age * signed_tau;
-        t.real[drift_bias] += age * bias_step;
+    if (t.average_correction) {
+        t.average_correction[i] += age * signed_tau;
+        t.real[average_correction_bias] += age * bias_step;
     }
     if (t.push) t.push(t.votes, i, signed_tau, age);
     ++t.count[mistakes];
     ++t.count[updates];
 }
 
-std::int64_t dual_visit(DualPass& pass, DualTarget& t) {
+std::int64_t dual_visit(DualPass& pass, DualTask& t) {
     for (; pass.begin < pass.end; ++pass.begin) {
         const std::int64_t i = dual_row(pass, pass.begin);
         const double weight = pass.weights ? pass.weights[i] : 1.0;

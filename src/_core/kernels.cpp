@@ -18,55 +18,55 @@ namespace SX_BUILD {
 #include "hinge.hpp"
 #include "fold.hpp"
 
-std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
+std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
     if (pass.lengths) {  // bind.cpp gives them for dense float32 rows and threshold rules only
         const Dense<float> X{static_cast<const float*>(m.data), m.cols, m.stride};
-        return visit_rows_quickly(X, pass, rule, targets, n_targets);
+        return visit_rows_quickly(X, pass, rule, tasks, n_tasks);
     }
     return with_rows(m, [&](const auto& X) {
         switch (rule.kind) {
-            case Kind::squared: return visit_smoothly<Squared>(X, pass, rule, targets, n_targets);
-            case Kind::log: return visit_smoothly<Log>(X, pass, rule, targets, n_targets);
+            case Kind::squared: return visit_smoothly<Squared>(X, pass, rule, tasks, n_tasks);
+            case Kind::log: return visit_smoothly<Log>(X, pass, rule, tasks, n_tasks);
             case Kind::hinge:
-            case Kind::pegasos: return visit_hinge(X, pass, rule, targets, n_targets);
-            default: return visit_rows(X, pass, rule, targets, n_targets);
+            case Kind::pegasos: return visit_hinge(X, pass, rule, tasks, n_tasks);
+            default: return visit_rows(X, pass, rule, tasks, n_tasks);
         }
     });
 }
 
-std::int64_t fold(const Matrix& m, Pass& pass, const Rule& rule, Target* targets, int n_targets,
+std::int64_t fold(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks,
                   const Folds& folds, const Scratch& scratch) {
     return with_rows(m, [&](const auto& X) {
         switch (rule.kind) {
-            case Kind::squared: return fold_rows<Squared>(X, pass, rule, targets, n_targets, folds, scratch);
-            case Kind::log: return fold_rows<Log>(X, pass, rule, targets, n_targets, folds, scratch);
+            case Kind::squared: return fold_rows<Squared>(X, pass, rule, tasks, n_tasks, folds, scratch);
+            case Kind::log: return fold_rows<Log>(X, pass, rule, tasks, n_tasks, folds, scratch);
             case Kind::hinge:
-            case Kind::pegasos: return fold_rows<Hinge>(X, pass, rule, targets, n_targets, folds, scratch);
-            default: return fold_rows<Step>(X, pass, rule, targets, n_targets, folds, scratch);
+            case Kind::pegasos: return fold_rows<Hinge>(X, pass, rule, tasks, n_tasks, folds, scratch);
+            default: return fold_rows<Step>(X, pass, rule, tasks, n_tasks, folds, scratch);
         }
     });
 }
 
-std::int64_t tally(const Matrix& m, const Pass& pass, const Target& target, bool smooth, Tally* out) {
+std::int64_t tally(const Matrix& m, const Pass& pass, const BinaryTask& task, bool smooth, Tally* out) {
     return with_rows(m, [&](const auto& X) {
-        return smooth ? tally_rows<true>(X, pass, target, HUGE_VAL, out)
-                      : tally_rows<false>(X, pass, target, HUGE_VAL, out);
+        return smooth ? tally_rows<true>(X, pass, task, HUGE_VAL, out)
+                      : tally_rows<false>(X, pass, task, HUGE_VAL, out);
     });
 }
 
 void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
-            int n_targets, double* out) {
+            int n_tasks, double* out) {
     with_rows(m, [&](const auto& X) {
         for (std::int64_t i = begin; i < end; ++i) {
-            double* a = out + i * n_targets;
-            in_blocks(n_targets, [&](auto block, int first) {
+            double* a = out + i * n_tasks;
+            in_blocks(n_tasks, [&](auto block, int first) {
                 constexpr int n = decltype(block)::size;
                 const double* some[n];
                 for (int b = 0; b < n; ++b) some[b] = w + (first + b) * m.cols;
                 X.template dots<n>(i, some, a + first);
                 return true;
             });
-            for (int k = 0; k < n_targets; ++k) a[k] += bias[k];
+            for (int k = 0; k < n_tasks; ++k) a[k] += bias[k];
         }
     });
 }

@@ -61,9 +61,11 @@ SX_COLD double log_of(double x) {
     return double(std::int64_t(exponent)) * 0x1.62e42fefa39efp-1 + log_of_one_and(x - 1.0);
 }
 
+// A loss with kAlways moves the weights at every example, one without it on mistakes only.
+
 // C = (a - t)^2 / 2 over the sigmoid neuron (Lecture 002), at the margin m.
 struct Squared {
-    static constexpr bool kSmooth = true, kFactor = false, kHinge = false;
+    static constexpr bool kAlways = true, kFactor = false, kHinge = false;
     double slope;  // -dC/dm
 
     SX_HOT explicit Squared(double m) {
@@ -79,7 +81,7 @@ private:
 
 // log(1 + e^-m), which is rest() + log(factor()) with a factor from 1 to 2.
 struct Log {
-    static constexpr bool kSmooth = true, kFactor = true, kHinge = false;
+    static constexpr bool kAlways = true, kFactor = true, kHinge = false;
     double slope;
 
     SX_HOT explicit Log(double m) : margin(m), small(exp_of_negative(m < 0.0 ? m : -m)) {
@@ -95,7 +97,7 @@ private:
 
 // The perceptron criterion max(0, -m), which a threshold rule walks down; its slope is asked for on mistakes only.
 struct Step {
-    static constexpr bool kSmooth = false, kHinge = false;
+    static constexpr bool kAlways = false, kHinge = false;
     static constexpr double slope = 1.0;
     SX_HOT explicit Step(double) {}
 };

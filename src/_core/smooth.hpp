@@ -1,6 +1,6 @@
 // Stochastic gradient descent for neurons: every example moves the weights down the slope of its own loss.
 //
-// Problem: minimise mean(loss(y (w.x + b))) + alpha / 2 |w|^2 for each target. Input and output as in epoch.hpp.
+// Problem: minimise mean(loss(y (w.x + b))) + alpha / 2 |w|^2 for each task. Input and output as in epoch.hpp.
 // Robbins and Monro 1951; Bottou 2012, section 2. With alpha the weights are kept as scale * w, so that shrinking them
 // costs nothing but a product, whatever their number (Shalev-Shwartz et al. 2011, section 2.3).
 //
@@ -9,7 +9,7 @@
 constexpr double kSmallestScale = 0x1p-64;
 
 // The step of a smooth rule now.
-SX_HOT double step_size(const Rule& rule, const Target& t) {
+SX_HOT double step_size(const Rule& rule, const BinaryTask& t) {
     const double eta = rule.eta * t.real[rate];
     return rule.falling ? eta / ::sqrt(double(t.count[updates] + 1)) : eta;
 }
@@ -17,8 +17,8 @@ SX_HOT double step_size(const Rule& rule, const Target& t) {
 // Meet one example, whose product with w is `dot`; the multiple of its row that w should move by goes to `step`. False
 // when the activation is not finite.
 template <class Loss, class Rows>
-SX_HOT bool meet(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i, double dot, double share,
-                 double clock, double* step) {
+SX_HOT bool meet(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i, double dot,
+                 double share, double clock, double* step) {
     const bool positive = pass.codes[i] == t.positive;
     const double activation = t.real[scale] * dot + t.real[bias];
     if (!is_finite(activation)) return false;
@@ -34,17 +34,17 @@ SX_HOT bool meet(const Rows& X, const Pass& pass, const Rule& rule, Target& t, s
     *step = signed_eta * inverse * at.slope;
     t.real[bias] += signed_tau * pass.bias_square;
     ++t.count[updates];
-    if (t.drift) {
+    if (t.average_correction) {
         const double aged = (clock - t.real[birth]) * signed_tau;
-        X.add(i, aged, t.drift);
-        t.real[drift_bias] += aged * pass.bias_square;
+        X.add(i, aged, t.average_correction);
+        t.real[average_correction_bias] += aged * pass.bias_square;
     }
     return true;
 }
 
 // One presentation of row i.
 template <class Loss, class Rows>
-SX_HOT bool present(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i, double dot,
+SX_HOT bool present(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i, double dot,
                     double share, double clock) {
     double step;
     if (!meet<Loss>(X, pass, rule, t, i, dot, share, clock, &step)) return false;
@@ -56,7 +56,7 @@ SX_HOT bool present(const Rows& X, const Pass& pass, const Rule& rule, Target& t
 // The further presentations of a row that weighs more than 1. The last of many carries the loss of all the weight that
 // is left, but steps no further than the others: steps that grow with a weight would be too large for some weight.
 template <class Loss, class Rows>
-SX_COLD bool present_again(const Rows& X, const Pass& pass, const Rule& rule, Target& t, std::int64_t i,
+SX_COLD bool present_again(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i,
                            double weight) {
     const double* w[1] = {t.w};
     double remaining = weight - 1.0, clock = pass.clock + 1.0;
@@ -72,14 +72,14 @@ SX_COLD bool present_again(const Rows& X, const Pass& pass, const Rule& rule, Ta
 }
 
 template <int N, class Loss, class Rows>
-SX_HOT bool answer_smoothly(const Rows& X, const Pass& pass, const Rule& rule, Target* targets, std::int64_t i,
+SX_HOT bool answer_smoothly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
                             double weight, std::int64_t ahead) {
     const double* w[N];
     double dot[N];
-    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = targets[k].w;
+    SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
     X.template dots<N>(i, w, dot, ahead);
     SX_UNROLL for (int k = 0; k < N; ++k) {
-        Target& t = targets[k];
+        BinaryTask& t = tasks[k];
         if (!(weight > 0.0)) {  // it teaches nothing, but must still be a number
             if (!is_finite(dot[k])) return false;
             continue;
@@ -90,9 +90,9 @@ SX_HOT bool answer_smoothly(const Rows& X, const Pass& pass, const Rule& rule, T
     return true;
 }
 
-// One target and examples of weight 1: the move by one row and the product with the next share a pass over w.
+// One task and examples of weight 1: the move by one row and the product with the next share a pass over w.
 template <class Loss, class Rows>
-std::int64_t visit_alone(const Rows& X, Pass& pass, const Rule& rule, Target& t) {
+std::int64_t visit_alone(const Rows& X, Pass& pass, const Rule& rule, BinaryTask& t) {
     const double* w[1] = {t.w};
     double dot = 0.0, step;
     if (pass.begin < pass.end) X.template dots<1>(row_at(pass, pass.begin), w, &dot);
@@ -113,10 +113,10 @@ std::int64_t visit_alone(const Rows& X, Pass& pass, const Rule& rule, Target& t)
 }
 
 template <class Loss, class Rows>
-std::int64_t visit_smoothly(const Rows& X, Pass& pass, const Rule& rule, Target* targets, int n_targets) {
-    if (n_targets == 1 && !pass.weights) return visit_alone<Loss>(X, pass, rule, targets[0]);
-    auto ask = [&](auto block, Target* some, std::int64_t i, double weight, std::int64_t ahead) {
+std::int64_t visit_smoothly(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
+    if (n_tasks == 1 && !pass.weights) return visit_alone<Loss>(X, pass, rule, tasks[0]);
+    auto ask = [&](auto block, BinaryTask* some, std::int64_t i, double weight, std::int64_t ahead) {
         return answer_smoothly<decltype(block)::size, Loss>(X, pass, rule, some, i, weight, ahead);
     };
-    return visit_with(X, pass, targets, n_targets, ask);
+    return visit_with(X, pass, tasks, n_tasks, ask);
 }

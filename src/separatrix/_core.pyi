@@ -20,13 +20,13 @@ class Matrix:
 def dense(X: NDArray[Any]) -> Matrix: ...
 def csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], cols: int) -> Matrix: ...
 
-class Target:
+class BinaryTask:
     def __init__(
         self,
         w: NDArray[np.float64],
         real: NDArray[np.float64],
         count: NDArray[np.int64],
-        drift: NDArray[np.float64] | None,
+        average_correction: NDArray[np.float64] | None,
         pocket: NDArray[np.float64] | None,
         positive: int,
         tie_is_mistake: tuple[bool, bool],
@@ -61,7 +61,7 @@ def visit(
     examples: Examples,
     begin: int,
     end: int,
-    targets: list[Target],
+    tasks: list[BinaryTask],
     rule: Rule,
     bias_square: float,
     clock: float,
@@ -71,7 +71,7 @@ def visit(
     n_jobs: int,
 ) -> tuple[int, float]: ...
 def tally(
-    X: Matrix, examples: Examples, begin: int, end: int, target: Target, smooth: bool
+    X: Matrix, examples: Examples, begin: int, end: int, task: BinaryTask, smooth: bool
 ) -> tuple[int, float, float, float, float, float, float]: ...
 def decide(X: Matrix, w: NDArray[np.float64], bias: NDArray[np.float64], n_jobs: int) -> NDArray[np.float64]: ...
 def square_norms(X: Matrix) -> NDArray[np.float64]: ...
@@ -114,7 +114,7 @@ def dual_visit(
     begin: int,
     end: int,
     coef: NDArray[np.float64],
-    drift: NDArray[np.float64] | None,
+    average_correction: NDArray[np.float64] | None,
     pocket: NDArray[np.float64] | None,
     activation: NDArray[np.float64],
     real: NDArray[np.float64],

@@ -106,8 +106,8 @@ def core_losses(m):
     """The losses that the compiled core finds at this margin."""
     examples = _core.Examples(np.array([1], np.int32), None, None)
     state = State.new(1, np.array([m]), 0.0, readout="last")
-    target = _core.Target(state.weights, state.real, state.count, None, None, 1, (True, True), False)
-    _, *losses = _core.tally(_core.dense(np.ones((1, 1))), examples, 0, 1, target, True)
+    task = _core.BinaryTask(state.weights, state.real, state.count, None, None, 1, (True, True), False)
+    _, *losses = _core.tally(_core.dense(np.ones((1, 1))), examples, 0, 1, task, True)
     return dict(zip(LOSSES, losses, strict=True))
 
 
@@ -115,10 +115,10 @@ def core_step(kind, m):
     """How far the compiled core moves the weight of the example x = 1 at this margin, with eta = 1."""
     examples = _core.Examples(np.array([1], np.int32), None, None)
     state = State.new(1, np.array([m]), 0.0, readout="last")
-    target = _core.Target(state.weights, state.real, state.count, None, None, 1, (True, True), False)
+    task = _core.BinaryTask(state.weights, state.real, state.count, None, None, 1, (True, True), False)
     rule = _core.Rule(kind, 1.0, 0.0, 0.0, False)
-    _core.visit(_core.dense(np.zeros((1, 1)) + 1.0), examples, 0, 1, [target], rule, 1.0, 0.0, 1, None, None, 1)
-    return state.bias, state.met  # the bias starts at 0, so no digit of the step is lost
+    _core.visit(_core.dense(np.zeros((1, 1)) + 1.0), examples, 0, 1, [task], rule, 1.0, 0.0, 1, None, None, 1)
+    return state.bias, state.epoch_loss  # the bias starts at 0, so no digit of the step is lost
 
 
 @pytest.mark.parametrize("build", _core.builds())

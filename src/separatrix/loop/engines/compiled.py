@@ -10,7 +10,7 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
-from separatrix.loop.order import Order, Plan
+from separatrix.loop.order import EpochPlan, Order
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import State
 from separatrix.rules import Number
@@ -19,7 +19,7 @@ _PRODUCTS_A_CHUNK = 1 << 23  # a few milliseconds, to begin with
 
 
 class CompiledEngine:
-    """Runs a rule in the core. The GIL is released, and threads split the questions, never the examples."""
+    """Runs a rule in the core. The GIL is released, and threads split the tasks, never the examples."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class CompiledEngine:
         self._ties = ties(boundary)
         self._batch_size = batch_size
         self._n_jobs = n_jobs
-        self._targets: dict[int, tuple[State, _core.Target]] = {}
+        self._tasks: dict[int, tuple[State, _core.BinaryTask]] = {}
         matrix = problem.rows.matrix
         values = problem.rows.values
         quick = isinstance(values, np.ndarray) and values.dtype == np.float32
@@ -63,7 +63,7 @@ class CompiledEngine:
         """Return how many examples take a few milliseconds."""
         return max(1, _PRODUCTS_A_CHUNK // (self._per_row * max(1, n_states)))
 
-    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+    def advance(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int) -> None:
         """Learn from the entries ``begin..end`` of the plan."""
         problem = self._problem
         edges = plan.edges
@@ -74,7 +74,7 @@ class CompiledEngine:
             _core.Examples(problem.codes, problem.weights, plan.entries, plan.shares),
             begin,
             end,
-            [self._target(state) for state in states],
+            [self._task(state) for state in states],
             self._rule,
             float(problem.bias) ** 2,
             float(states[0].clock),
@@ -87,12 +87,12 @@ class CompiledEngine:
         for state in states:
             state.clock = clock
             if state.votes is not None:
-                votes = self._target(state).take_votes()
+                votes = self._task(state).take_votes()
                 if len(votes[0]):
                     state.votes.append(votes)
 
     def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
-        """Return the losses of these weights for the state's question over these rows."""
+        """Return the losses of these weights for the state's task over these rows."""
         problem = self._problem
         probe = State.new(state.positive, weights, bias, readout="last")
         end = problem.n if rows is None else len(rows)
@@ -111,15 +111,15 @@ class CompiledEngine:
             "overflow; scale the features first"
         )
 
-    def _target(self, state: State) -> _core.Target:
-        held = self._targets.get(id(state))
+    def _task(self, state: State) -> _core.BinaryTask:
+        held = self._tasks.get(id(state))
         if held is None:
-            held = self._targets[id(state)] = (state, self._make(state))
+            held = self._tasks[id(state)] = (state, self._make(state))
         return held[1]
 
-    def _make(self, state: State) -> _core.Target:
+    def _make(self, state: State) -> _core.BinaryTask:
         weights: np.ndarray[Any, Any] = state.weights
-        return _core.Target(
-            weights, state.real, state.count, state.drift, state.pocket, state.positive, self._ties,
+        return _core.BinaryTask(
+            weights, state.real, state.count, state.average_correction, state.pocket, state.positive, self._ties,
             state.votes is not None,
         )  # fmt: skip
