@@ -45,7 +45,7 @@ def test_lecture_000_updates_at_4_and_5_then_3_then_never_and_ends_at_0_2_minus1
     updated = [(step.epoch, step.index + 1) for step in run if step.mistake]
     assert updated == [(1, 4), (1, 5), (2, 3)]
     assert (run.bias, *run.weights) == (0, 2, -1)
-    assert (run.n_updates, run.n_epochs, str(run.status)) == (3, 3, "no mistakes in epoch 3")
+    assert (run.n_updates, run.n_epochs, str(run.status)) == (3, 3, "converged: no mistakes (epoch 3)")
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
@@ -118,7 +118,7 @@ def test_lecture_004_exercise_2_one_update():
 
 def test_lecture_004_finds_a_line_for_its_five_points():
     run = example_trace("lecture-004")
-    assert str(run.status) == "no mistakes in epoch 5"
+    assert str(run.status) == "converged: no mistakes (epoch 5)"
     X, t = datasets.load("lecture-004")
     w = np.array([float(v) for v in run.weights])
     assert ((X @ w + float(run.bias) > 0) == (t == 1)).all()
@@ -129,8 +129,8 @@ def test_and_and_or_are_separable_and_xor_is_not(name, separable):
     run = example_trace(name)
     assert run.status.converged is separable
     if not separable:
-        assert str(run.status).startswith("stopped after 100 epochs with ")
-        assert str(run.status).endswith("in the last: the data may not be separable")
+        assert str(run.status).startswith("stopped: epoch limit of 100 reached, ")
+        assert str(run.status).endswith("in the last epoch; the data may not be separable")
 
 
 def test_lecture_003_the_bias_moves_by_y_times_k_squared():

@@ -24,15 +24,15 @@ def noisy(n=200, d=5, seed=0):
 
 def test_no_mistakes_and_max_epochs_speak_in_sentences():
     X, y = sx.datasets.load("and")
-    assert str(solve(Problem(X, y), Perceptron()).status) == "no mistakes in epoch 9"
+    assert str(solve(Problem(X, y), Perceptron()).status) == "converged: no mistakes (epoch 9)"
     X, y = sx.datasets.load("xor")
     status = solve(Problem(X, y), Perceptron(), stop=MaxEpochs(1000)).status
-    assert str(status) == "stopped after 1000 epochs with 4 mistakes in the last: the data may not be separable"
+    assert str(status) == "stopped: epoch limit of 1000 reached, 4 mistakes in the last epoch; the data may not be separable"
     assert not status.converged
     X, y = sx.datasets.load("and")
     assert (
         str(solve(Problem(X, y), Perceptron(), stop=MaxEpochs(9)).status)
-        == "stopped after 9 epochs with 0 mistakes in the last"
+        == "stopped: epoch limit of 9 reached, no mistakes in the last epoch"
     )
 
 
@@ -44,7 +44,7 @@ def test_loss_at_most_counts_the_misclassified_examples():
     wrong = (problem.signs() * (problem.rows.values @ solution.weights + solution.bias) <= 0).sum()
     assert history.loss[-1] == wrong <= 50
     assert all(loss > 50 for loss in history.loss[:-1])
-    assert str(solution.status) == f"the loss is {wrong}, at most 50, after epoch {len(history)}"
+    assert str(solution.status) == f"converged: loss {wrong}, at most 50 (epoch {len(history)})"
 
 
 def test_the_perceptron_criterion_can_be_watched_instead():
@@ -62,19 +62,19 @@ def test_the_loss_is_computed_only_every_k_epochs():
 
 
 def test_loss_flat_waits_for_its_patience():
-    judge = LossFlat(change=1.0, patience=2).begin()
-    verdicts = [
-        judge(Epoch(k + 1, 1, 1, 0.0, 0.0, {"zero_one": loss})) for k, loss in enumerate([9.0, 5.0, 5.5, 9.0, 8.0, 8.5])
+    monitor = LossFlat(change=1.0, patience=2).begin()
+    reasons = [
+        monitor(Epoch(k + 1, 1, 1, 0.0, 0.0, {"zero_one": loss})) for k, loss in enumerate([9.0, 5.0, 5.5, 9.0, 8.0, 8.5])
     ]
-    assert [verdict is None for verdict in verdicts] == [True, True, True, True, True, False]
-    assert verdicts[-1].text == "the loss changed by at most 1 for 2 looks in a row, up to epoch 6 (it is 8.5)"
+    assert [reason is None for reason in reasons] == [True, True, True, True, True, False]
+    assert reasons[-1].text == "converged: loss 8.5, changed by at most 1 in 2 checks (epoch 6)"
 
 
 def test_held_out_flat_stops_when_the_held_out_part_gets_no_better():
-    judge = HeldOutFlat(patience=2).begin()
-    verdicts = [judge(Epoch(k + 1, 1, 1, 0.0, 0.0, {}, share)) for k, share in enumerate([0.5, 0.3, 0.4, 0.3])]
-    assert [verdict is None for verdict in verdicts] == [True, True, True, False]
-    assert "have not fallen for 2 epochs, up to epoch 4 (the best share was 0.3)" in verdicts[-1].text
+    monitor = HeldOutFlat(patience=2).begin()
+    reasons = [monitor(Epoch(k + 1, 1, 1, 0.0, 0.0, {}, share)) for k, share in enumerate([0.5, 0.3, 0.4, 0.3])]
+    assert [reason is None for reason in reasons] == [True, True, True, False]
+    assert reasons[-1].text == "converged: validation error not lower for 2 epochs, best 0.3 (epoch 4)"
     history = History()
     solution = solve(noisy(), Perceptron(), readout="averaged", stop=HeldOutFlat(0.25, 3), observers=[history])
     assert solution.status.converged
@@ -88,14 +88,14 @@ def test_the_time_limit_ends_a_run_in_the_middle_of_an_epoch(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: 0.05 * next(ticks))
     monkeypatch.setattr(CompiledEngine, "chunk", lambda *_: 100)
     solution = solve(noisy(1000), Perceptron(), stop=TimeLimit(0.28), order="shuffled")
-    assert str(solution.status).startswith("stopped by the time limit of 0.28 s in epoch 1, ")
+    assert str(solution.status).startswith("stopped: time limit of 0.28 s reached in epoch 1, ")
     assert solution.state.clock == 300
 
 
 def test_joined_rules_stop_at_the_first_that_speaks():
     stop = NoMistakes() | TimeLimit(60) | (MaxEpochs(7) | MaxEpochs(3))
     assert len(stop.parts) == 4
-    assert "after 3 epochs" in str(solve(noisy(), Perceptron(), stop=stop).status)
+    assert "epoch limit of 3 reached" in str(solve(noisy(), Perceptron(), stop=stop).status)
     with pytest.raises(TypeError):
         NoMistakes() | 3
 
@@ -132,7 +132,7 @@ def test_joined_rules_on_losses_do_not_hear_each_other():
     assert [sorted(epoch.losses) for epoch in history] == [
         [], ["perceptron"], ["zero_one"], ["perceptron"], [], ["perceptron", "zero_one"]
     ][: len(history)]  # fmt: skip
-    assert "the loss is" in str(status)
+    assert str(status).startswith("converged: loss ")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_joined_rules_on_losses_do_not_hear_each_other():
         ({"start": ([np.nan] * 5, 0.0)}, ValueError, "must be finite numbers"),
         ({"seed": -1}, ValueError, "the seed must be a whole number from 0"),
         ({"batch_size": 0}, ValueError, "batch_size must be a whole number of at least 1, or 'all'; found 0"),
-        ({"batch_size": 4, "readout": "voted"}, ValueError, "voted readout needs batch_size=1"),
+        ({"batch_size": 4, "readout": "voted"}, ValueError, "readout='voted' needs batch_size=1"),
         (
             {"observers": [sx.observers.StepRecorder()]},
             ValueError,

@@ -1,8 +1,8 @@
-"""Observers: who is told about a run. They look, keep and show; they never change the mathematics.
+"""Observers: objects that are notified of a run. They record and show it, and never change a result.
 
-An observer has any of the methods ``on_begin(questions, pool, stop)``, ``on_epoch_begin()``, ``on_step(step)``
-(reference engine only), ``on_advance(epoch, done, pool)``, ``on_epoch(epoch)`` and ``on_end()``. An ``on_epoch`` that
-returns True asks the run to stop.
+An observer has any of the methods ``on_begin(tasks, pool, stop)``, ``on_epoch_begin()``, ``on_step(step)`` (reference
+engine only), ``on_advance(epoch, done, pool)``, ``on_epoch(epoch)`` and ``on_end()``. An ``on_epoch`` that returns True
+stops the run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class History:
 
     @property
     def mistakes(self) -> list[int]:
-        """Mistakes in each epoch, over all questions."""
+        """Mistakes in each epoch, over all tasks."""
         return [epoch.mistakes for epoch in self.epochs]
 
     @property
@@ -57,12 +57,12 @@ class History:
 
     @property
     def mean_loss(self) -> list[float]:
-        """The mean loss that gradient descent met in each epoch; empty for rules that step on mistakes only."""
+        """The mean loss of each epoch of gradient descent; empty for rules that update on mistakes only."""
         return [epoch.mean_loss for epoch in self.epochs if epoch.mean_loss is not None]
 
     @property
     def held_out(self) -> list[float | None]:
-        """The share of held-out examples misclassified after each epoch, None without a held-out part."""
+        """The error on the validation set after each epoch, None without one."""
         return [epoch.held_out for epoch in self.epochs]
 
     @property
@@ -88,9 +88,9 @@ class StepRecorder:
 
 
 class Progress:
-    """A bar for runs that last longer than ``delay`` seconds: epochs, time, mistakes in the last.
+    """A progress bar for runs that last longer than ``delay`` seconds: epochs, time, mistakes in the last epoch.
 
-    It is drawn with Rich on standard error, or on the ``console`` given, and only where someone can see it move.
+    It is drawn with Rich on standard error, or on the ``console`` given, if that is a terminal or a notebook.
     """
 
     _unit = "epoch"
@@ -104,7 +104,7 @@ class Progress:
         self._epochs: int | None = None
         self._began = 0.0
 
-    def on_begin(self, questions: int, pool: int, stop: Stop) -> None:
+    def on_begin(self, tasks: int, pool: int, stop: Stop) -> None:
         """Note when the run began and how many epochs it may take."""
         limits = [part.epochs for part in stop.parts if isinstance(part, MaxEpochs)]
         self._epochs = min(limits, default=None)
@@ -123,7 +123,7 @@ class Progress:
     def on_epoch(self, epoch: Epoch) -> None:
         """Note the mistakes or the loss."""
         loss = epoch.mean_loss
-        self._seen = f"{epoch.mistakes:,} mistakes in the last" if loss is None else f"mean loss {loss:.6g} in the last"
+        self._seen = f"{epoch.mistakes:,} mistakes" if loss is None else f"mean loss {loss:.6g}"
 
     def on_end(self) -> None:
         """Take the bar away."""
@@ -152,7 +152,7 @@ class RoundProgress(Progress):
     @classmethod
     @contextmanager
     def shown_if(cls, wanted: bool) -> Iterator[Callable[[Any], None] | None]:
-        """Give what to call with the bracket after each round, None if nobody wants to see it."""
+        """Yield what to call with the primal value and the gap after each round, None if nothing is to be shown."""
         if not wanted:
             yield None
             return
@@ -160,10 +160,10 @@ class RoundProgress(Progress):
         bar._began = time.perf_counter()
         rounds = 0
 
-        def watch(found: Any) -> None:
+        def watch(bounds: Any) -> None:
             nonlocal rounds
             rounds += 1
-            bar._seen = f"gap {found.gap / max(abs(found.primal), 1e-300):.2g} of the objective"
+            bar._seen = f"relative gap {bounds.gap / max(abs(bounds.primal), 1e-300):.2g}"
             bar.on_advance(rounds, 1, 1)
 
         try:
@@ -197,7 +197,7 @@ class SklearnCallbacks:
         self._task.call_on_fit_task_begin(estimator=self._estimator, reconstruction_attributes=self._fitted)
 
     def on_epoch(self, epoch: Epoch) -> bool:
-        """Close the epoch's task; True when a callback asks to stop."""
+        """Close the epoch's task; True when a callback requests a stop."""
         return self._close()
 
     def on_end(self) -> None:

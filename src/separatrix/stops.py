@@ -1,7 +1,10 @@
-"""When to stop: small frozen values, joined with ``|``; the first that speaks ends the run.
+"""Stop rules: small frozen values, joined with ``|``; the first that applies ends the run.
 
-A stop rule holds no state. ``begin()`` gives a judge, which sees each finished epoch once and answers with an
-:class:`Ending` or None. Every stopping condition of Lecture 004 is here.
+A stop rule holds no state. ``begin()`` returns a monitor, which sees each finished epoch once and returns a
+:class:`StopReason` or None. Every stopping condition of Lecture 004 is here.
+
+A reason, and the status of the run, is one sentence that begins with how the run ended: ``converged:``, ``stopped:``,
+``interrupted:`` or ``diverged:``. That of a run that converged ends with the epoch, ``(epoch 7)``.
 """
 
 from __future__ import annotations
@@ -18,14 +21,14 @@ from separatrix.text import times
 
 @dataclass(frozen=True)
 class Epoch:
-    """What is known about one finished epoch.
+    """The report of one finished epoch.
 
-    ``number`` counts from 1 in this run; ``losses`` holds those that some rule asked for after this epoch, by name;
-    ``held_out`` (the share of held-out examples misclassified) is None without a held-out part; ``seconds`` is the
-    time since the run began. ``mean_loss`` is what gradient descent walks down: the mean of the rule's loss over the
-    epoch's examples, each as it was met, with the penalty as it was when the epoch began; for one batch of all examples
-    that is the objective before its step. It is None for rules that step on mistakes only. ``since`` counts the epochs
-    of a run that was cut short too, where ``number`` counts those of this call.
+    ``number`` counts from 1 in this run; ``losses`` holds, by name, those that a stop rule needs after this epoch;
+    ``held_out`` (the error on the validation set) is None without one; ``seconds`` is the time since the run began.
+    ``mean_loss`` is what gradient descent minimises: the mean of the rule's loss over the epoch's examples, each
+    computed just before its own update, with the penalty as it was when the epoch began; for one batch of all examples
+    that is the objective before its step. It is None for rules that update on mistakes only. ``since`` counts the
+    epochs of a run that was cut short too, where ``number`` counts those of this call.
     """
 
     number: int
@@ -40,15 +43,15 @@ class Epoch:
 
     @property
     def loss(self) -> float | None:
-        """The loss that was asked for, None if none was."""
+        """The loss that a stop rule needs, None if none does."""
         return next(iter(self.losses.values()), None)
 
 
-class Ending(NamedTuple):
-    """Why a run ended: a sentence, and whether it reached what it was looking for.
+class StopReason(NamedTuple):
+    """Why a run stopped: a sentence, and whether it reached its goal.
 
-    ``diverged``: its steps were too large; ``cut``: it was cut short and could go on; ``flat``: its mean loss fell no
-    more, or it had no more epochs, which is a success only if that loss is low.
+    ``diverged``: its steps were too large; ``cut``: it was cut short and can be resumed; ``flat``: its mean loss no
+    longer decreases, or it reached its epoch limit, which is a success only if that loss is low.
     """
 
     text: str
@@ -57,8 +60,17 @@ class Ending(NamedTuple):
     cut: bool = False
     flat: bool = False
 
+    @classmethod
+    def success(cls, what: str, epoch: int, *, cut: bool = False, flat: bool = False) -> StopReason:
+        """Return the reason of a run that reached its goal in this epoch."""
+        return cls(f"converged: {what} (epoch {epoch})", True, cut=cut, flat=flat)
 
-Judge = Callable[[Epoch], "Ending | None"]
+    def as_failure(self, why: str) -> StopReason:
+        """Return the reason of a run that stopped in the same way, but did not reach its goal."""
+        return self._replace(text=f"stopped: {self.text.removeprefix('converged: ')}; {why}", converged=False)
+
+
+Monitor = Callable[[Epoch], "StopReason | None"]
 
 
 def _is_number(value: object) -> bool:
@@ -73,9 +85,9 @@ def is_count(value: object) -> bool:
 class Stop:
     """A stop rule; ``a | b`` stops at whichever comes first."""
 
-    def begin(self) -> Judge:
-        """Return a judge for one run."""
-        raise TypeError(f"{type(self).__name__} does not say when to stop")
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
+        raise TypeError(f"{type(self).__name__} does not implement begin(): it is not a stop rule")
 
     @property
     def parts(self) -> tuple[Stop, ...]:
@@ -90,7 +102,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class AnyOf(Stop):
-    """The first of several rules to speak."""
+    """The first of several rules to apply."""
 
     rules: tuple[Stop, ...]
 
@@ -99,35 +111,37 @@ class AnyOf(Stop):
         """The rules that are joined here."""
         return self.rules
 
-    def begin(self) -> Judge:
-        """Return a judge that asks every rule in turn."""
-        judges = [rule.begin() for rule in self.rules]
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
+        monitors = [rule.begin() for rule in self.rules]
 
-        def judge(epoch: Epoch) -> Ending | None:
-            verdicts = [each(epoch) for each in judges]
-            return next((verdict for verdict in verdicts if verdict is not None), None)
+        def monitor(epoch: Epoch) -> StopReason | None:
+            reasons = [each(epoch) for each in monitors]  # each of them must see every epoch
+            return next((reason for reason in reasons if reason is not None), None)
 
-        return judge
+        return monitor
 
 
 @dataclass(frozen=True)
 class NoMistakes(Stop):
-    """Stop when an epoch changes nothing."""
+    """Stop after an epoch without mistakes."""
 
-    def begin(self) -> Judge:
-        """Return a judge."""
-        return lambda epoch: None if epoch.mistakes else Ending(f"no mistakes in epoch {epoch.number}", True)
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
+        return lambda epoch: None if epoch.mistakes else StopReason.success("no mistakes", epoch.number)
 
 
-def _after(epoch: Epoch, count: int, *, cut: bool) -> Ending:
-    """Return the ending of a run that had no more epochs."""
+def _epoch_limit(epoch: Epoch, count: int, *, cut: bool) -> StopReason:
+    """Return the reason of a run that has reached its epoch limit."""
+    if epoch.mean_loss is not None and not epoch.mistakes:
+        # On separable data a smooth loss decreases for ever: an epoch without mistakes is the goal.
+        text = f"no mistakes, mean loss {epoch.mean_loss:.6g}, at the epoch limit"
+        return StopReason.success(text, count, cut=cut, flat=True)
+    mistakes = times(epoch.mistakes, "mistake") if epoch.mistakes else "no mistakes"
+    text = f"stopped: epoch limit of {count} reached, {mistakes} in the last epoch"
     if epoch.mean_loss is not None:
-        made = times(epoch.mistakes, "mistake") if epoch.mistakes else "no mistakes"
-        text = f"stopped after {times(count, 'epoch')} with a mean loss of {epoch.mean_loss:.6g}"
-        # On separable data a smooth loss falls for ever: an epoch without mistakes is all there is to reach.
-        return Ending(f"{text} and {made} in the last", not epoch.mistakes, cut=cut, flat=True)
-    text = f"stopped after {times(count, 'epoch')} with {times(epoch.mistakes, 'mistake')} in the last"
-    return Ending(f"{text}: the data may not be separable" if epoch.mistakes else text, False, cut=cut)
+        return StopReason(f"{text}, mean loss {epoch.mean_loss:.6g}", False, cut=cut, flat=True)
+    return StopReason(f"{text}; the data may not be separable" if epoch.mistakes else text, False, cut=cut)
 
 
 @dataclass(frozen=True)
@@ -140,38 +154,38 @@ class MaxEpochs(Stop):
         if not is_count(self.epochs):
             raise ValueError(f"the number of epochs must be a whole number of at least 1; found {self.epochs!r}")
 
-    def begin(self) -> Judge:
-        """Return a judge."""
-        return lambda epoch: _after(epoch, epoch.number, cut=False) if epoch.number >= self.epochs else None
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
+        return lambda epoch: _epoch_limit(epoch, epoch.number, cut=False) if epoch.number >= self.epochs else None
 
 
 @dataclass(frozen=True)
 class EpochsInAll(MaxEpochs):
-    """Stop after this many epochs of a run, those before it was cut short counted too; it can then go on with more.
+    """Stop after this many epochs of a run, including those before it was cut short; it can be resumed with more.
 
-    ``MaxEpochs`` counts the epochs of one call, and what it ends is over.
+    ``MaxEpochs`` counts the epochs of one call, and ends a run for good.
     """
 
-    def begin(self) -> Judge:
-        """Return a judge."""
-        return lambda epoch: _after(epoch, epoch.since, cut=True) if epoch.since >= self.epochs else None
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
+        return lambda epoch: _epoch_limit(epoch, epoch.since, cut=True) if epoch.since >= self.epochs else None
 
 
-def over(state: Any, stop: Stop) -> Ending | None:
-    """Return the ending of a state that is to go on, None if it has epochs left to go.
+def over(state: Any, stop: Stop) -> StopReason | None:
+    """Return why a state that is to be resumed has nothing left to do, None if it has epochs left.
 
-    Questions of one run are cut short at different epochs; one that has had all of them waits for the others.
+    The tasks of one run are cut short at different epochs; one that has had all its epochs waits for the others.
     """
     if state.ended is not None and not state.ended.cut:
         return state.ended  # type: ignore[no-any-return]
     reports = getattr(state, "reports", [])
     limits = [part.epochs for part in stop.parts if isinstance(part, EpochsInAll)]
-    return _after(reports[-1], len(reports), cut=True) if limits and len(reports) >= min(limits) else None
+    return _epoch_limit(reports[-1], len(reports), cut=True) if limits and len(reports) >= min(limits) else None
 
 
 @dataclass(frozen=True)
 class TimeLimit(Stop):
-    """Stop after this many seconds, in the middle of an epoch if need be."""
+    """Stop after this many seconds, if need be in the middle of an epoch."""
 
     seconds: float
 
@@ -179,46 +193,44 @@ class TimeLimit(Stop):
         if not (_is_number(self.seconds) and self.seconds > 0 and math.isfinite(self.seconds)):
             raise ValueError(f"a time limit must be a positive number of seconds; found {self.seconds!r}")
 
-    def begin(self) -> Judge:
-        """Return a judge."""
-        return lambda epoch: self.ending(epoch.number, epoch.mistakes) if epoch.seconds >= self.seconds else None
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
+        return lambda epoch: self.reason(epoch.number, epoch.mistakes) if epoch.seconds >= self.seconds else None
 
-    def ending(self, epoch: int, mistakes: int) -> Ending:
-        """Return the sentence for a run that this limit ended."""
+    def reason(self, epoch: int, mistakes: int) -> StopReason:
+        """Return the reason of a run that this limit ended."""
         made = times(mistakes, "mistake")
-        return Ending(
-            f"stopped by the time limit of {self.seconds:g} s in epoch {epoch}, with {made} in it", False, cut=True
-        )
+        return StopReason(f"stopped: time limit of {self.seconds:g} s reached in epoch {epoch} ({made} in it)", False, cut=True)
 
 
 @dataclass(frozen=True)
 class LossAtMost(Stop):
-    """Stop when the loss over the training examples is at most ``value``; looked at every ``every`` epochs."""
+    """Stop when the total loss of the training examples is at most ``value``; checked every ``every`` epochs."""
 
     value: float
     every: int = 1
     loss: str = "zero_one"
 
     def __post_init__(self) -> None:
-        _check_look(self.every, self.loss)
+        _check_schedule(self.every, self.loss)
         if not (_is_number(self.value) and self.value >= 0):
             raise ValueError(f"the loss to reach must be zero or positive; found {self.value!r}")
 
-    def begin(self) -> Judge:
-        """Return a judge."""
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
 
-        def judge(epoch: Epoch) -> Ending | None:
-            loss = _look(self, epoch)
+        def monitor(epoch: Epoch) -> StopReason | None:
+            loss = _loss_after(self, epoch)
             if loss is None or loss > self.value:
                 return None
-            return Ending(f"the loss is {loss:g}, at most {self.value:g}, after epoch {epoch.number}", True)
+            return StopReason.success(f"loss {loss:g}, at most {self.value:g}", epoch.number)
 
-        return judge
+        return monitor
 
 
 @dataclass(frozen=True)
 class LossFlat(Stop):
-    """Stop when the loss has changed by at most ``change`` for ``patience`` looks in a row."""
+    """Stop when the loss has changed by at most ``change`` in ``patience`` checks in a row."""
 
     change: float = 0.0
     patience: int = 5
@@ -226,37 +238,37 @@ class LossFlat(Stop):
     loss: str = "zero_one"
 
     def __post_init__(self) -> None:
-        _check_look(self.every, self.loss)
+        _check_schedule(self.every, self.loss)
         if not (_is_number(self.change) and self.change >= 0):
             raise ValueError(f"the change must be zero or positive; found {self.change!r}")
         if not is_count(self.patience):
             raise ValueError(f"patience must be a whole number of at least 1; found {self.patience!r}")
 
-    def begin(self) -> Judge:
-        """Return a judge."""
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
         last: float | None = None
         flat = 0
 
-        def judge(epoch: Epoch) -> Ending | None:
+        def monitor(epoch: Epoch) -> StopReason | None:
             nonlocal last, flat
-            loss = _look(self, epoch)
+            loss = _loss_after(self, epoch)
             if loss is None:
                 return None
             flat = flat + 1 if last is not None and abs(loss - last) <= self.change else 0
             last = loss
             if flat < self.patience:
                 return None
-            looks = f"{times(self.patience, 'look')} in a row, up to epoch {epoch.number}"
-            return Ending(f"the loss changed by at most {self.change:g} for {looks} (it is {last:g})", True)
+            checks = times(self.patience, "check")
+            return StopReason.success(f"loss {last:g}, changed by at most {self.change:g} in {checks}", epoch.number)
 
-        return judge
+        return monitor
 
 
 @dataclass(frozen=True)
 class NoProgress(Stop):
-    """Stop gradient descent when the mean loss falls no more.
+    """Stop gradient descent when the mean loss no longer decreases.
 
-    The average over the last ``patience`` epochs must be lower by ``tol`` of itself than over as many before them:
+    The average over the last ``patience`` epochs must be lower, by a relative ``tol``, than over as many before them:
     single epochs of stochastic descent go up and down.
     """
 
@@ -269,57 +281,60 @@ class NoProgress(Stop):
         if not is_count(self.patience):
             raise ValueError(f"patience must be a whole number of at least 1; found {self.patience!r}")
 
-    def begin(self) -> Judge:
-        """Return a judge."""
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
         seen: list[float] = []
 
-        def judge(epoch: Epoch) -> Ending | None:
+        def monitor(epoch: Epoch) -> StopReason | None:
             if epoch.mean_loss is None:
-                raise ValueError("NoProgress watches the loss of gradient descent; for the perceptron use LossFlat")
+                raise ValueError("NoProgress monitors the loss of gradient descent; for the perceptron use LossFlat")
             seen.append(epoch.mean_loss)
             del seen[: -2 * self.patience]
             before, after = sum(seen[: self.patience]), sum(seen[self.patience :])
             if len(seen) < 2 * self.patience or before - after > self.tol * abs(before):
                 return None
-            since = f"in the {times(self.patience, 'epoch')} up to epoch {epoch.number}"
-            return Ending(
-                f"the mean loss fell by at most {self.tol:g} of itself {since} (to {seen[-1]:.6g})", True, flat=True
+            text = (
+                f"mean loss {seen[-1]:.6g}, relative decrease at most {self.tol:g} in {times(self.patience, 'epoch')}"
             )
+            return StopReason.success(text, epoch.number, flat=True)
 
-        return judge
+        return monitor
 
 
-def _check_look(every: int, loss: str) -> None:
+def _check_schedule(every: int, loss: str) -> None:
     if not is_count(every):
         raise ValueError(f"every must be a whole number of at least 1; found {every!r}")
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {loss!r}")
 
 
-def _look(rule: LossAtMost | LossFlat, epoch: Epoch) -> float | None:
-    """Return the rule's loss after the epoch, None in the epochs that it does not look at."""
+def _loss_after(rule: LossAtMost | LossFlat, epoch: Epoch) -> float | None:
+    """Return the rule's loss after the epoch, None in the epochs that it does not check."""
     return epoch.losses.get(rule.loss) if (epoch.since or epoch.number) % rule.every == 0 else None
 
 
 @dataclass(frozen=True)
 class HeldOutFlat(Stop):
-    """Early stopping: hold out a part of the examples and stop when it has not got better for ``patience`` epochs."""
+    """Early stopping: keep a part of the examples as a validation set, and stop when its error no longer decreases.
+
+    The run stops when the error has not been lower for ``patience`` epochs.
+    """
 
     fraction: float = 0.1
     patience: int = 5
 
     def __post_init__(self) -> None:
         if not (_is_number(self.fraction) and 0 < self.fraction < 1):
-            raise ValueError(f"the held-out fraction must lie between 0 and 1; found {self.fraction!r}")
+            raise ValueError(f"the validation fraction must lie between 0 and 1; found {self.fraction!r}")
         if not is_count(self.patience):
             raise ValueError(f"patience must be a whole number of at least 1; found {self.patience!r}")
 
-    def begin(self) -> Judge:
-        """Return a judge."""
+    def begin(self) -> Monitor:
+        """Return a monitor for one run."""
         best = math.inf
         since = 0
 
-        def judge(epoch: Epoch) -> Ending | None:
+        def monitor(epoch: Epoch) -> StopReason | None:
             nonlocal best, since
             if epoch.held_out is None:
                 return None
@@ -327,30 +342,30 @@ class HeldOutFlat(Stop):
             best = min(best, epoch.held_out)
             if since < self.patience:
                 return None
-            text = f"the held-out mistakes have not fallen for {times(self.patience, 'epoch')}"
-            return Ending(f"{text}, up to epoch {epoch.number} (the best share was {best:.4g})", True)
+            text = f"validation error not lower for {times(self.patience, 'epoch')}, best {best:.4g}"
+            return StopReason.success(text, epoch.number)
 
-        return judge
+        return monitor
 
 
-def losses_asked(stop: Stop, epoch: int) -> list[str]:
-    """Return the names of the losses that some rule wants to see after this epoch."""
-    looking = [part for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0]
-    return sorted({part.loss for part in looking})
+def losses_needed(stop: Stop, epoch: int) -> list[str]:
+    """Return the names of the losses that some rule needs after this epoch."""
+    checking = [part for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0]
+    return sorted({part.loss for part in checking})
 
 
 def watches_progress(stop: Stop) -> bool:
-    """Return whether some rule wants to see the mean loss."""
+    """Return whether some rule needs the mean loss of gradient descent."""
     return any(isinstance(part, NoProgress) for part in stop.parts)
 
 
 def held_out_fraction(stop: Stop) -> float:
-    """Return the part of the examples to hold out (0: none)."""
+    """Return the part of the examples to keep as a validation set (0: none)."""
     return max((part.fraction for part in stop.parts if isinstance(part, HeldOutFlat)), default=0.0)
 
 
 def lasting(stop: Stop) -> tuple[Stop, ...]:
-    """Return the parts of a rule that look back over several epochs; those that count epochs or seconds do not.
+    """Return the parts of a rule that do more than count epochs or seconds.
 
     Examples
     --------
@@ -364,3 +379,14 @@ def time_limit(stop: Stop) -> TimeLimit | None:
     """Return the shortest time limit among the joined rules."""
     limits = [part for part in stop.parts if isinstance(part, TimeLimit)]
     return min(limits, key=lambda limit: limit.seconds, default=None)
+
+
+def interrupted(finished: int, *, in_epoch: bool) -> StopReason:
+    """Return the reason of a run that Ctrl-C ended after this many epochs, or in the one after them."""
+    where = f"in epoch {finished + 1}" if in_epoch else f"after epoch {finished}"
+    return StopReason(f"interrupted: Ctrl-C {where}; the model is what was learned so far", False)
+
+
+def stopped_by_callback(finished: int) -> StopReason:
+    """Return the reason of a run that an observer or a callback ended after this many epochs."""
+    return StopReason(f"stopped: requested by a callback after epoch {finished}", False)

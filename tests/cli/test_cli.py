@@ -31,7 +31,7 @@ def test_trace_lecture_000_shows_the_lectures_table():
     rows = trace(example.X, example.y, **example.options, **example.view).rows()
     printed = [re.split(r"\s{2,}", line.strip()) for line in shown.splitlines() if re.match(r"\d+ ", line)]
     assert printed == rows
-    assert "no mistakes in epoch 3; 3 updates in 3 epochs." in shown
+    assert "converged: no mistakes (epoch 3); 3 updates in 3 epochs." in shown
     assert "Final weight (0, 2, -1)." in shown
 
 
@@ -181,7 +181,7 @@ def test_demo_shows_head_tail_status_and_the_bound():
     made, bound = re.search(r"Mistakes made: (\d+)\. .* = ([\d,]+):", shown).groups()
     assert 0 < int(made) <= int(bound.replace(",", ""))
     assert f"{made} updates in" in shown
-    assert "no mistakes in epoch" in shown
+    assert "converged: no mistakes (epoch" in shown
     assert "..." in shown
 
 

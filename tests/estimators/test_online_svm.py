@@ -17,7 +17,7 @@ from separatrix.loop.engines import CompiledEngine
 from separatrix.loop.order import Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
-from separatrix.loop.solve import new_state, solve, solve_targets
+from separatrix.loop.solve import new_state, solve, solve_tasks
 from separatrix.observers import History
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.rules.losses import Hinge
@@ -344,7 +344,7 @@ def test_questions_asked_together_and_by_threads_get_the_bits_they_get_alone(rul
 
     def ask(codes, n_jobs):
         states = [new_state(problem, code, "zeros", readout="averaged") for code in codes]
-        return [found.weights.tobytes() for found in solve_targets(problem, rule, states, n_jobs=n_jobs, **options)]
+        return [found.weights.tobytes() for found in solve_tasks(problem, rule, states, n_jobs=n_jobs, **options)]
 
     alone = [ask([code], 1)[0] for code in range(5)]
     assert ask(range(5), 1) == ask(range(5), 3) == alone
@@ -441,14 +441,14 @@ def test_stop_rules_watch_the_hinge_loss():
     problem = Problem(X, y)
     found = solve(problem, Pegasos(0.01, bias="penalised"), order="shuffled")
     assert found.status.converged
-    assert str(found.status).startswith("the mean loss fell by at most 0.0001 of itself in the 5 epochs up to epoch")
+    assert "relative decrease at most 0.0001 in 5 epochs (epoch " in str(found.status)
     for engine in ("compiled", "reference"):
         at_most = solve(problem, Pegasos(0.01), stop=LossAtMost(90, loss="hinge") | MaxEpochs(90), engine=engine)
         margins = y * (X @ at_most.weights + at_most.bias)
         total = np.maximum(0, 1 - margins).sum()
-        assert str(at_most.status) == (f"the loss is {total:g}, at most 90, after epoch {at_most.n_epochs}")
+        assert str(at_most.status) == f"converged: loss {total:g}, at most 90 (epoch {at_most.n_epochs})"
     flat = solve(problem, Pegasos(0.01), stop=LossFlat(2.0, patience=3, loss="squared_hinge") | MaxEpochs(500))
-    assert "the loss changed by at most 2 for 3 looks in a row" in str(flat.status)
+    assert "changed by at most 2 in 3 checks" in str(flat.status)
     model = sx.Network(hidden=(2,), stop=LossAtMost(1e9, loss="hinge"), random_state=0).fit(X, y)
     assert "at most 1e+09" in str(model.status_)
 
@@ -457,13 +457,13 @@ def test_a_run_that_gets_no_further_than_zero_weights_says_so():
     X, y = [[1.0], [1.0]], [1, -1]
     found = solve(Problem(X, y, bias=None), OnlineHinge(1.0), stop=NoProgress() | MaxEpochs(50))
     assert not found.status.converged
-    assert "the loss of weights that are all zero; scale the features, or try another gamma" in str(found.status)
+    assert "the loss of all-zero weights; scale the features, or try another gamma" in str(found.status)
 
 
 def test_huge_values_end_a_run_with_a_sentence():
     found = solve(Problem([[1e200], [-1e200], [1e200]], [1, -1, -1]), OnlineHinge(1e200), stop=MaxEpochs(5))
     assert found.status.diverged
-    assert "steps of gamma=1e+200 are too large; scale the features first" in str(found.status)
+    assert str(found.status) == "diverged: gamma=1e+200 is too large (loss inf in epoch 1); scale the features first"
 
 
 @pytest.mark.parametrize(
@@ -486,7 +486,7 @@ def test_what_cannot_be_done_is_refused():
     with pytest.raises(TypeError, match="project must be True or False; found 1"):
         Pegasos(1, project=1)
     for readout in ("voted", "pocket"):
-        with pytest.raises(ValueError, match=f"the {readout} readout belongs to rules that step on mistakes only"):
+        with pytest.raises(ValueError, match=f"readout='{readout}' is for rules that update on mistakes only"):
             solve(Problem(X, y), Pegasos(), readout=readout)
     with pytest.raises(ValueError, match="rule 'pegasos' has no exact numbers: give it floats"):
         solve(Problem.from_exact([[1], [2]], [0, 1]), Pegasos(1, project=True), engine="reference")

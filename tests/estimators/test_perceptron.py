@@ -121,7 +121,7 @@ def test_iris_has_three_classes_and_a_status_for_all():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     with pytest.warns(
-        ConvergenceWarning, match="classes did not converge; class 'versicolor': stopped after 50 epochs"
+        ConvergenceWarning, match="problems did not converge; class 'versicolor': epoch limit of 50 reached"
     ):
         model = sx.Perceptron(max_iter=50, random_state=0).fit(X, names)
     assert model.coef_.shape == (3, 4)
@@ -136,7 +136,7 @@ def test_all_classes_separable_is_one_sentence():
     X = np.repeat(np.eye(4) * 3, 5, axis=0)
     model = sx.Perceptron(random_state=0).fit(X, np.repeat(np.arange(4), 5))
     assert model.status_.converged
-    assert str(model.status_).startswith("all 4 classes ended: the last with no mistakes in epoch ")
+    assert str(model.status_).startswith("converged: no mistakes (slowest of 4 one-vs-rest problems: epoch ")
     assert model.score(X, np.repeat(np.arange(4), 5)) == 1
 
 
@@ -262,7 +262,7 @@ def test_early_stopping_on_held_out_examples():
     X, y = overlapping(1000)
     model = sx.Perceptron(stop=HeldOutFlat(0.2, patience=3), readout="averaged", random_state=0).fit(X, y)
     assert model.n_iter_ < 1000
-    assert str(model.status_).startswith("the held-out mistakes have not fallen for 3 epochs")
+    assert str(model.status_).startswith("converged: validation error not lower for 3 epochs")
 
 
 def test_frames_are_fitted_by_name():
@@ -340,7 +340,7 @@ def test_one_class_wrong_width_and_unfitted_are_said():
 def test_a_run_that_did_not_converge_warns_and_says_what_to_do():
     X, y = sx.datasets.load("xor")
     with pytest.warns(
-        ConvergenceWarning, match=r"stopped after 5 epochs with \d mistakes in the last: .* readout='averaged'"
+        ConvergenceWarning, match=r"stopped: epoch limit of 5 reached, \d mistakes in the last epoch; .* readout='averaged'"
     ):
         sx.Perceptron(max_iter=5).fit(X, y)
     with warnings.catch_warnings():
@@ -377,7 +377,7 @@ def test_scikit_learn_callbacks_see_each_epoch_and_may_stop_the_run():
     model = sx.Perceptron(random_state=0, readout="averaged").set_callbacks(watcher).fit(X, y)
     assert (watcher.begun, len(watcher.scores), watcher.torn_down) == (4, 4, 1)
     assert model.n_iter_ == 4
-    assert str(model.status_) == "stopped by a callback after epoch 4"
+    assert str(model.status_) == "stopped: requested by a callback after epoch 4"
     assert np.array_equal(watcher.scores[-1], model.coef_)
 
 
@@ -561,6 +561,6 @@ def test_the_bar_shows_on_long_runs_only(capsys):
     progress = sx.observers.Progress(delay=0.0, console=console)
     sx.solve(sx.Problem(X, y), sx.rules.Perceptron(), stop=MaxEpochs(30), observers=[progress])
     assert "epoch 30" in screen.getvalue()
-    assert "mistakes in the last" in screen.getvalue()
+    assert " mistakes" in screen.getvalue()
     sx.solve(sx.Problem(X, y), sx.rules.Perceptron(), stop=MaxEpochs(3), observers=[sx.observers.Progress(delay=0.0)])
     assert capsys.readouterr().err == ""  # nobody is watching: standard error is not a terminal

@@ -20,7 +20,7 @@ def test_on_1000_separable_problems_the_run_ends_within_the_bound(part):
         model = sx.Perceptron(shuffle=shuffle, max_iter=limit, random_state=int(rng.integers(2**31)))
         model.fit(data.X, data.y)
         assert model.status_.converged
-        assert str(model.status_) == f"no mistakes in epoch {model.n_iter_}"
+        assert str(model.status_) == f"converged: no mistakes (epoch {model.n_iter_})"
         assert model.history_.mistakes[-1] == 0
         assert sum(model.history_.mistakes) == model.n_updates_ <= data.bound
         assert model.score(data.X, data.y) == 1.0

@@ -119,7 +119,7 @@ def test_a_weight_of_two_is_two_copies(batch_size):
 
 def test_steps_that_are_too_large_end_the_run():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="the loss grows without bound .* try eta0="):
+    with pytest.warns(ConvergenceWarning, match=r"diverged: eta0=1e\+06 is too large .* try eta0="):
         model = sx.Network(eta0=1e6, random_state=0).fit(1e3 * X, y)
     assert model.status_.diverged
     assert all(np.isfinite(w).all() for w in model.coefs_)
@@ -129,12 +129,12 @@ def test_every_stop_rule_works_for_a_network():
     X, y = load_iris(return_X_y=True)
     X = scale(X)
     stops = {
-        NoMistakes(): "no mistakes in epoch",
-        TimeLimit(1e-6): "stopped by the time limit",
-        LossAtMost(40.0, loss="log"): "the loss is",
-        LossAtMost(30, loss="zero_one"): "the loss is",
-        LossAtMost(20.0, loss="perceptron"): "the loss is",
-        HeldOutFlat(0.3): "the held-out mistakes have not fallen",
+        NoMistakes(): "converged: no mistakes (epoch",
+        TimeLimit(1e-6): "stopped: time limit",
+        LossAtMost(40.0, loss="log"): "converged: loss ",
+        LossAtMost(30, loss="zero_one"): "converged: loss ",
+        LossAtMost(20.0, loss="perceptron"): "converged: loss ",
+        HeldOutFlat(0.3): "converged: validation error not lower",
     }
     for stop, words in stops.items():
         model = sx.Network(random_state=0, stop=stop, batch_size=8).fit(X, y > 0)
@@ -159,7 +159,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(monkeypatch, schedule):
     monkeypatch.setattr(network.Training, "_step", press)
     with pytest.raises(KeyboardInterrupt):
         broken.fit(X, y)
-    assert str(broken.status_) == "interrupted in epoch 3; the model is what was learned so far"
+    assert str(broken.status_) == "interrupted: Ctrl-C in epoch 3; the model is what was learned so far"
     broken = pickle.loads(pickle.dumps(broken))
     broken.set_params(stop=MaxEpochs(5)).fit(X, y)
     for ours, theirs in zip(broken.coefs_, whole.coefs_, strict=True):

@@ -18,7 +18,7 @@ from separatrix.geometry.ball import smallest_ball
 from separatrix.geometry.rows import Rows
 from separatrix.loop.engines import BOUNDARIES
 from separatrix.loop.problem import Problem
-from separatrix.loop.readouts import READOUTS, Ballot
+from separatrix.loop.readouts import READOUTS, VotedWeights
 from separatrix.loop.solve import solve
 from separatrix.observers import History
 from separatrix.rules import RULES, Hinged, OnlineHinge, Pegasos, Smooth
@@ -113,7 +113,7 @@ def test_the_compiled_floats_are_the_exact_fractions_correctly_rounded(rule, rea
     floats = solve(Problem(X, y), chosen, stop=STOP, readout=readout)
     assert exact.n_updates == floats.n_updates > 5
     assert all(isinstance(value, int | Fraction) for value in exact.weights)
-    if readout == "averaged":  # w - drift / age rounds twice: a last bit apart at most
+    if readout == "averaged":  # w - average_correction / age rounds twice: a last bit apart at most
         np.testing.assert_allclose(floats.weights, [float(v) for v in exact.weights], rtol=1e-15, atol=1e-15)
     else:
         assert [float(v) for v in exact.weights] == floats.weights.tolist()
@@ -217,7 +217,7 @@ def test_where_halving_is_exact_the_online_hinge_agrees_bit_for_bit(bias, readou
     assert expected["updates"] > 5
     for name, data in layouts(X).items():
         found = outcome(solve(Problem(data, y), rule, **options))
-        if readout == "averaged":  # w - drift / age rounds twice
+        if readout == "averaged":  # w - average_correction / age rounds twice
             np.testing.assert_allclose(found["weights"], [float(v) for v in exact.weights], rtol=1e-14, atol=1e-14)
             continue
         assert found == expected, name
@@ -231,7 +231,7 @@ def test_examples_of_weight_zero_teach_nothing_and_are_no_mistakes(batch_size):
     for engine in ("compiled", "reference"):
         problem = Problem(X, [1, 0, 0, 1], sample_weight=weights)
         solution = solve(problem, RULES["perceptron"](), engine=engine, batch_size=batch_size, stop=STOP)
-        assert str(solution.status) == "no mistakes in epoch 2", engine
+        assert str(solution.status) == "converged: no mistakes (epoch 2)", engine
 
 
 def test_a_rule_without_a_compiled_form_is_refused_by_the_compiled_engine():
@@ -354,7 +354,7 @@ def test_votes_are_those_of_all_weight_vectors_kept_one_by_one():
     expected = sum(c * np.where(X @ w + b >= 0, 1, -1) for c, (w, b) in zip(counts, vectors, strict=True)) / 160
     for data in (X, sparse.csr_array(X)):
         again = solve(Problem(data, y), RULES["perceptron"](), readout="voted", stop=MaxEpochs(4))
-        ballot = Ballot(again.state.start, 1.0)
+        ballot = VotedWeights(again.state.start, 1.0)
         ballot.extend(Problem(data, y), again.state)
         assert ballot.n_voters == len(vectors)
         np.testing.assert_allclose(ballot.decide(Rows(data), tie_is_positive=True), expected, atol=1e-12)

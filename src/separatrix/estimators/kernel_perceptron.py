@@ -20,11 +20,11 @@ from separatrix.geometry.kernels import Kernel
 from separatrix.geometry.rows import Floats
 from separatrix.loop.engines import ties
 from separatrix.loop.engines.kernelled import KernelEngine
-from separatrix.loop.kernel_votes import KernelBallot
+from separatrix.loop.kernel_votes import KernelVotedWeights
 from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.readouts import check_readout, read
-from separatrix.loop.solve import solve_targets
+from separatrix.loop.solve import solve_tasks
 from separatrix.loop.state import Solution, State
 from separatrix.observers import History, Progress
 from separatrix.rules import Perceptron as PerceptronRule
@@ -113,7 +113,7 @@ class KernelPerceptron(KernelClassifier):
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
     >>> model = KernelPerceptron(shuffle=False).fit(X, y)
     >>> model.predict(X).tolist(), str(model.status_)
-    ([0, 1, 1, 0], 'no mistakes in epoch 2')
+    ([0, 1, 1, 0], 'converged: no mistakes (epoch 2)')
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class KernelPerceptron(KernelClassifier):
             codes = positives(len(problem.classes))
             states = [State.new(code, np.zeros(problem.n), 0.0, readout=self.readout) for code in codes]
             history = History()
-            solutions = solve_targets(
+            solutions = solve_tasks(
                 problem, PerceptronRule(), states, engine=partial(KernelEngine, cache=cache), stop=stop,
                 readout=self.readout, boundary=self.boundary, order="shuffled" if self.shuffle else "cyclic",
                 seed=seed_of(self.random_state), observers=[history, *([Progress()] if self.verbose else [])],
@@ -240,7 +240,7 @@ class KernelPerceptron(KernelClassifier):
         if self.readout == "voted":
             place = np.cumsum(needed) - 1
             for state in (solution.state for solution in solutions):
-                ballot = KernelBallot(state.votes or [], float(state.age), self.bias_constant_)
+                ballot = KernelVotedWeights(state.votes or [], float(state.age), self.bias_constant_)
                 ballot.settle(place)
                 self._ballots.append(ballot)
         self.n_iter_ = max(solution.n_epochs for solution in solutions)

@@ -21,7 +21,7 @@ from separatrix.estimators.one_vs_rest import carry_over, joint_status, positive
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
-from separatrix.loop.solve import STARTS, new_state, solve_targets
+from separatrix.loop.solve import STARTS, new_state, solve_tasks
 from separatrix.loop.state import State
 from separatrix.stops import Stop
 
@@ -79,15 +79,15 @@ class LinearClassifier(Certified, Classifier):
         for state, code in zip(states, positives(len(problem.classes)), strict=True):
             state.positive = code
         with self._observed(states) as (history, observers):
-            solutions = solve_targets(
+            solutions = solve_tasks(
                 problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
                 order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size, seed=seed,
                 n_jobs=threads(self.n_jobs), observers=observers,
             )  # fmt: skip
             self._spread.add_sample(problem.rows)
             for state in states:
-                if state.ballot is not None:
-                    state.ballot.extend(problem, state)
+                if state.voted_weights is not None:
+                    state.voted_weights.extend(problem, state)
             for name, value in self._fitted(states).items():
                 setattr(self, name, value)
             self._run_seed, self._readout, self._width = seed, self.readout, problem.d

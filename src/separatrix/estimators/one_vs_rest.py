@@ -1,6 +1,6 @@
-"""One-vs-rest: which yes-or-no questions a set of classes asks, and how they change when a class appears.
+"""One-vs-rest: the binary tasks of a set of classes, and how they change when a class is added.
 
-One class asks one question ("this class?"), two ask one ("the second class?"), more ask one each.
+One class is one task ("this class?"), two are one ("the second class?"), more are one each.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def predicted_codes(activations: Floats, n_classes: int, *, tie_is_positive: boo
 
 
 class Mirrored(Protocol):
-    """Something that belongs to a question and can be turned round for the opposite one."""
+    """Something that belongs to a task and can be mirrored for the opposite one."""
 
     def mirrored(self) -> Any:
-        """Return what belongs to the opposite question."""
+        """Return what belongs to the opposite task."""
         ...
 
 
@@ -37,7 +37,7 @@ Kept = TypeVar("Kept", bound=Mirrored)
 
 
 def positives(n_classes: int) -> list[int]:
-    """Return the codes of the classes that are asked about.
+    """Return the codes of the classes that have a task.
 
     Examples
     --------
@@ -48,9 +48,9 @@ def positives(n_classes: int) -> list[int]:
 
 
 def carry_over(kept: list[Kept], old: NDArray[Any], new: NDArray[Any], fresh: Callable[[int], Kept]) -> list[Kept]:
-    """Return what belongs to the questions of the new classes, given what belonged to those of the old.
+    """Return what belongs to the tasks of the new classes, given what belonged to those of the old.
 
-    A question that was not asked before but whose opposite was (two classes become three) gets the mirrored one.
+    A task that is new but whose opposite is not (two classes become three) gets the mirrored one.
     """
     known: dict[Any, Kept] = {old[code]: item for code, item in zip(positives(len(old)), kept, strict=True)}
     if len(old) == 2:
@@ -67,7 +67,7 @@ def carry_over(kept: list[Kept], old: NDArray[Any], new: NDArray[Any], fresh: Ca
 
 
 class Ended(Protocol):
-    """A question's run that has ended."""
+    """A task's run that has ended."""
 
     @property
     def status(self) -> Status:
@@ -81,15 +81,35 @@ class Ended(Protocol):
 
 
 def joint_status(solutions: Sequence[Ended], classes: NDArray[Any]) -> Status:
-    """Return one status for all questions: the question's own, or a sentence that counts them."""
+    """Return one status for all tasks: that of the only one, of the slowest, or of the first that did not converge.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> Run = namedtuple("Run", "status n_epochs")
+    >>> runs = [Run(Status(f"converged: no mistakes (epoch {n})", True), n) for n in (9, 16, 12)]
+    >>> str(joint_status(runs, np.array(["a", "b", "c"])))
+    'converged: no mistakes (slowest of 3 one-vs-rest problems: epoch 16)'
+    """
     if len(solutions) == 1:
         return solutions[0].status
+    problems = f"{len(solutions)} one-vs-rest problems"
     interrupted = any(solution.status.interrupted for solution in solutions)
-    unfinished = [place for place, solution in enumerate(solutions) if not solution.status.converged]
+    unfinished = [index for index, solution in enumerate(solutions) if not solution.status.converged]
     if not unfinished:
-        last = max(solutions, key=lambda solution: solution.n_epochs)
-        return Status(f"all {len(solutions)} classes ended: the last with {last.status}", True, interrupted)
+        slowest = max(solutions, key=lambda solution: solution.n_epochs)
+        what = _detail(slowest.status).removesuffix(f" (epoch {slowest.n_epochs})")
+        text = f"converged: {what} (slowest of {problems}: epoch {slowest.n_epochs})"
+        return Status(text, True, interrupted)
     label = classes[unfinished[0] : unfinished[0] + 1].tolist()[0]
-    how_many = f"{len(unfinished)} of {len(solutions)} classes did not converge"
+    first = solutions[unfinished[0]].status
     diverged = any(solution.status.diverged for solution in solutions)
-    return Status(f"{how_many}; class {label!r}: {solutions[unfinished[0]].status}", False, interrupted, diverged)
+    word = "diverged" if first.diverged else "interrupted" if first.text.startswith("interrupted") else "stopped"
+    text = f"{word}: {len(unfinished)} of {problems} did not converge; class {label!r}: {_detail(first)}"
+    return Status(text, False, interrupted, diverged)
+
+
+def _detail(status: Status) -> str:
+    """Return the sentence without its first word, which says how the run ended."""
+    word, _, detail = status.text.partition(": ")
+    return detail if word in ("converged", "stopped", "interrupted", "diverged") else status.text

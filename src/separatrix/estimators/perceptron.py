@@ -98,7 +98,7 @@ class Perceptron(LinearClassifier):
     >>> X, y = datasets.load("lecture-000")
     >>> model = Perceptron(shuffle=False).fit(X, y)
     >>> str(model.status_), model.coef_.tolist(), model.intercept_.tolist()
-    ('no mistakes in epoch 3', [[3.0, -2.0]], [0.0])
+    ('converged: no mistakes (epoch 3)', [[3.0, -2.0]], [0.0])
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Perceptron(LinearClassifier):
         For the voted readout it is the share of votes for the class minus the share against it.
         """
         activations = super().decision_function(X)
-        ballots = [state.ballot for state in self._states if state.ballot is not None]
+        ballots = [state.voted_weights for state in self._states if state.voted_weights is not None]
         if not ballots:
             return activations
         rows, tie = Rows(X), self.boundary != "negative"

@@ -1,6 +1,7 @@
-"""What gradient descent asks of the outer loop: the mean loss of an epoch, rates that adapt, steps that are too large.
+"""The loss during gradient descent: the mean loss of an epoch, adaptive learning rates, divergence.
 
-Lecture 002: the rate must be small enough; a run whose loss grows without bound ends here, with a rate to try instead.
+Lecture 002: the learning rate must be small enough. A run whose loss grows without bound is stopped here, with a rate
+to try instead. The stop rules that users choose are in ``separatrix.stops``.
 """
 
 from __future__ import annotations
@@ -15,25 +16,25 @@ from separatrix.loop.order import Order, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Array, State
 from separatrix.rules import Downhill
-from separatrix.stops import Ending, Epoch, MaxEpochs, Stop
+from separatrix.stops import Epoch, MaxEpochs, Stop, StopReason
 
-_PATIENCE = 5  # epochs without a lower loss before an adaptive rate is divided
+_PATIENCE = 5  # epochs without a lower loss before an adaptive learning rate is divided
 _DIVISOR = 5
 _LEAST_RATE = 1e-4
-_FALL = 1e-4  # a lower loss is lower by this part
-_GROWTH = 10.0  # times the loss at the start, or that of answering 1/2 to everything
+_FALL = 1e-4  # the least relative decrease that counts
+_GROWTH = 10.0  # times the initial loss, or that of all-zero weights
 _GROWN = 3  # epochs in a row
 
 
-class Adapting(Protocol):
-    """What a rate that adapts keeps: what is left of it, and the lowest loss with the epochs since then."""
+class AdaptiveRate(Protocol):
+    """What an adaptive learning rate keeps: its factor, and the lowest loss with the epochs since then."""
 
     rate: Any
     plateau: tuple[float, int]
 
 
-def adapt(state: Adapting, report: Epoch, eta: float) -> Ending | None:
-    """Divide the rate when the loss has stopped falling; return an ending when there is nothing left to divide."""
+def adapt_rate(state: AdaptiveRate, report: Epoch, eta: float) -> StopReason | None:
+    """Divide the rate when the loss no longer decreases; return a reason to stop when it has become too small."""
     loss = report.mean_loss
     assert loss is not None
     best, since = state.plateau
@@ -42,101 +43,102 @@ def adapt(state: Adapting, report: Epoch, eta: float) -> Ending | None:
         return None
     last = eta * state.rate
     state.rate /= _DIVISOR
-    state.plateau = (loss, 0)  # smaller steps are judged by what they find
+    state.plateau = (loss, 0)  # the loss to beat with the smaller rate
     if state.rate >= _LEAST_RATE:
         return None
-    text = f"the mean loss falls no more, even with steps of {last:.2g} (it is {loss:.6g} after epoch {report.number})"
-    return Ending(text, True, flat=True)
+    text = f"mean loss {loss:.6g} no longer decreases, even at learning rate {last:.2g}"
+    return StopReason.success(text, report.number, flat=True)
 
 
-def too_large(eta: float, safe: float, epoch: int, loss: float, name: str = "eta0") -> Ending:
-    """Return the ending of a run whose steps were too large, with one that is not (0: none is known)."""
-    grew = f"the loss grows without bound (it is {loss:.3g} after epoch {epoch})"
+def too_large(eta: float, safe: float, epoch: int, loss: float, name: str = "eta0") -> StopReason:
+    """Return the reason of a run whose rate was too large, with one that is not (0: none is known)."""
     advice = f"try {name}={min(safe, eta / 10):.2g}" if safe > 0 else "scale the features first"
-    return Ending(f"{grew}: steps of {name}={eta:g} are too large; {advice}", False, diverged=True)
+    text = f"diverged: {name}={eta:g} is too large (loss {loss:.3g} in epoch {epoch}); {advice}"
+    return StopReason(text, False, diverged=True)
 
 
-def learned(verdict: Ending | None, loss: float, coin: float, rule: Downhill) -> Ending | None:
-    """Return the verdict, which is no success where the loss is still that of weights that are all zero."""
-    if verdict is None or not (verdict.flat and verdict.converged) or loss < (coin if rule.alpha else 0.999 * coin):
-        return verdict
-    no_better = f"that is no better than {coin:.3g}, the loss of {rule.zero}"
-    return verdict._replace(text=f"{verdict.text}: {no_better}; {rule.remedy}", converged=False)
+def require_learning(reason: StopReason | None, loss: float, zero_loss: float, rule: Downhill) -> StopReason | None:
+    """Return the reason, as a failure where the loss is still that of all-zero weights."""
+    limit = zero_loss if rule.alpha else 0.999 * zero_loss
+    if reason is None or not (reason.flat and reason.converged) or loss < limit:
+        return reason
+    return reason.as_failure(f"no better than {zero_loss:.3g}, the loss of {rule.zero}; {rule.remedy}")
 
 
-class Growth:
-    """Tells when a loss grows without bound: far above where it began, for some epochs in a row."""
+class DivergenceMonitor:
+    """Detects a loss that grows without bound: far above its initial value, for some epochs in a row."""
 
     def __init__(self, level: float) -> None:
         self._limit = _GROWTH * level
         self._epochs = 0
 
     def __call__(self, loss: float) -> bool:
-        """Return whether it does, after this epoch."""
+        """Return whether the run has diverged, given the loss of one more epoch."""
         self._epochs = self._epochs + 1 if not loss <= self._limit else 0
         return self._epochs >= _GROWN
 
 
-class Slope:
-    """Watches the loss that a rule walks down during one run."""
+class LossMonitor:
+    """Monitors the loss that a rule descends, task by task, during one run."""
 
     def __init__(
-        self, rule: Downhill, problem: Problem, machine: Engine, orders: Orders, fold: int | str, stop: Stop
+        self, rule: Downhill, problem: Problem, engine: Engine, orders: Orders, fold: int | str, stop: Stop
     ) -> None:
         self._rule = rule
         limits = [part.epochs for part in stop.parts if isinstance(part, MaxEpochs)]
         lasts = min(limits, default=_GROWN) >= _GROWN
         self._can_grow = rule.can_grow and rule.schedule != "adaptive" and lasts
         self._problem = problem
-        self._machine = machine
+        self._engine = engine
         self._orders = orders
         self._fold = fold
-        self._growth: dict[int, Growth] = {}
+        self._divergence: dict[int, DivergenceMonitor] = {}
         self._before: dict[int, _Snapshot] = {}
 
     def start(self, states: list[State]) -> None:
-        """Note the loss that each question starts from."""
-        coin = float(self._rule.loss.value(0.0))
+        """Note the loss that each task starts from."""
+        zero_loss = float(self._rule.loss.value(0.0))
         for state in states:
             if self._rule.schedule != "adaptive":
                 state.rate = 1 if self._problem.exact else 1.0
-            level = state.level or coin
+            level = state.level or zero_loss
             if not state.level and self._can_grow and (np.any(state.weights) or state.bias):
                 order = self._orders.epoch(state.epochs)
                 weights = state.scale * state.weights
-                sums = self._machine.tally(state, weights, state.bias, order, smooth=True)
-                level = max(coin, getattr(sums, self._rule.loss.name) / self._total(order) + self._penalty(state))
+                sums = self._engine.tally(state, weights, state.bias, order, smooth=True)
+                mean = getattr(sums, self._rule.loss.name) / self._total(order)
+                level = max(zero_loss, mean + self._penalty(state))
             state.level = level
-            self._growth[id(state)] = Growth(level)
+            self._divergence[id(state)] = DivergenceMonitor(level)
             for past in state.reports:
-                self._growth[id(state)](past.mean_loss or 0.0)
+                self._divergence[id(state)](past.mean_loss or 0.0)
             self._before[id(state)] = _Snapshot(state)
 
     def begin_epoch(self, state: State) -> None:
         """Note where an epoch begins."""
-        state.met, state.met_factor = 0.0, 1.0
+        state.epoch_loss, state.epoch_loss_factor = 0.0, 1.0
         state.penalty = self._penalty(state)
         self._before[id(state)] = _Snapshot(state)
 
     def mean_loss(self, state: State, order: Order | None) -> float:
         """Return the objective of the epoch that has just ended."""
-        return float(state.met) / self._total(order) + state.penalty
+        return float(state.epoch_loss) / self._total(order) + state.penalty
 
-    def judge(self, state: State, report: Epoch, verdict: Ending | None) -> Ending | None:
-        """Return the stop rules' verdict, or an ending when the loss grows without bound or a rate is used up."""
+    def check(self, state: State, report: Epoch, reason: StopReason | None) -> StopReason | None:
+        """Return the stop rules' reason to stop, or that of a diverged run or of a rate that cannot be reduced."""
         assert report.mean_loss is not None
         if self._rule.schedule == "adaptive":
-            verdict = adapt(state, report, self._rule.eta) or verdict
-        elif self._can_grow and self._growth[id(state)](report.mean_loss):
-            return self.too_large(report.number, report.mean_loss)
-        return learned(verdict, report.mean_loss, float(self._rule.loss.value(0.0)), self._rule)
+            reason = adapt_rate(state, report, self._rule.eta) or reason
+        elif self._can_grow and self._divergence[id(state)](report.mean_loss):
+            return self.diverged(report.number, report.mean_loss)
+        return require_learning(reason, report.mean_loss, float(self._rule.loss.value(0.0)), self._rule)
 
     def restore(self, state: State) -> None:
-        """Take a question back to where its epoch, or this run, began."""
+        """Take a task back to where its epoch, or this run, began."""
         self._before[id(state)].restore(state)
 
-    def too_large(self, epoch: int, loss: float) -> Ending:
-        """Return the ending of a run whose steps were too large."""
+    def diverged(self, epoch: int, loss: float) -> StopReason:
+        """Return the reason of a run whose rate was too large."""
         squares = self._problem.square_norms()
         size = float(squares.mean() if isinstance(self._fold, str) else squares.max())
         bound = max(self._rule.loss.curvature * size + float(self._rule.alpha), 1e-300)  # of the second derivative
@@ -158,7 +160,7 @@ class Slope:
 
 
 class _Snapshot:
-    """What an epoch changes of a state, and the way back, in place: the engines hold on to the arrays."""
+    """What an epoch changes of a state; it is restored in place, since the engines hold on to the arrays."""
 
     def __init__(self, state: State) -> None:
         self._arrays = [array.copy() for array in self._of(state)]
@@ -166,7 +168,9 @@ class _Snapshot:
 
     @staticmethod
     def _of(state: State) -> list[Array]:
-        return [state.weights, state.real, state.count] + ([] if state.drift is None else [state.drift])
+        return [state.weights, state.real, state.count] + (
+            [] if state.average_correction is None else [state.average_correction]
+        )
 
     def restore(self, state: State) -> None:
         for array, kept in zip(self._of(state), self._arrays, strict=True):

@@ -1,8 +1,8 @@
 """Networks: layers of sigmoid neurons, back-propagation (Lecture 002), and the loop that trains them.
 
-A network is a list of layers; ``a_l = sigmoid(a_(l-1) W_l + b_l)``, with ``a_0 = x``, as NumPy matrix products. The loop
-of ``solve.py`` runs rules over rows; this one runs back-propagation over folds, with the same orders, stop rules and
-observers.
+A network is a list of layers; ``a_l = sigmoid(a_(l-1) W_l + b_l)``, with ``a_0 = x``, as NumPy matrix products. The
+loop of ``run.py`` runs rules over rows; this one runs back-propagation over batches, with the same orders, stop rules
+and observers.
 """
 
 from __future__ import annotations
@@ -17,14 +17,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.geometry.rows import Floats
-from separatrix.loop.monitor import Growth, adapt, learned, too_large
-from separatrix.loop.order import Orders, Plan
+from separatrix.loop.interrupts import interrupts
+from separatrix.loop.monitor import DivergenceMonitor, adapt_rate, require_learning, too_large
+from separatrix.loop.order import EpochPlan, Orders
 from separatrix.loop.problem import Problem
-from separatrix.loop.solve import interrupts, tell
+from separatrix.loop.run import notify
 from separatrix.loop.state import Resumable, Status
 from separatrix.rules import Smooth
 from separatrix.rules.losses import LOSSES, sigmoid
-from separatrix.stops import Ending, Epoch, Judge, Stop, held_out_fraction, losses_asked, time_limit
+from separatrix.stops import (
+    Epoch,
+    Monitor,
+    Stop,
+    StopReason,
+    held_out_fraction,
+    interrupted,
+    losses_needed,
+    stopped_by_callback,
+    time_limit,
+)
 
 _MOST = 10  # folds are cut by weight up to examples that weigh this much on average
 
@@ -91,14 +102,14 @@ def back_propagate(
     for layer in layers[:-1]:
         outputs.append(sigmoid(outputs[-1] @ layer.weights + layer.bias))
     margins = signs * (outputs[-1] @ layers[-1].weights + layers[-1].bias)
-    met = float(weights @ LOSSES[loss].value(margins).sum(axis=1))
+    total = float(weights @ LOSSES[loss].value(margins).sum(axis=1))
     blame = signs * LOSSES[loss].slope(margins) * (weights / weights.sum())[:, None]  # d objective / d activation
     gradient: list[Layer] = []
     for layer, given in zip(reversed(layers), reversed(outputs), strict=True):
         gradient.append(Layer(np.asarray(given.T @ blame) + alpha * layer.weights, blame.sum(axis=0)))
         if len(gradient) < len(layers):
             blame = (blame @ layer.weights.T) * given * (1.0 - given)
-    return gradient[::-1], met, int((margins[weights > 0] <= 0).sum())
+    return gradient[::-1], total, int((margins[weights > 0] <= 0).sum())
 
 
 @dataclass
@@ -110,11 +121,11 @@ class NetworkState(Resumable):
     mistakes: int = 0
     epochs: int = 0
     position: int = 0
-    met: float = 0.0
+    epoch_loss: float = 0.0
     penalty: float = 0.0
     rate: float = 1.0
     plateau: tuple[float, int] = (math.inf, 0)
-    ended: Ending | None = None
+    ended: StopReason | None = None
     new_data: bool = False
     reports: list[Epoch] = field(default_factory=list)
     level: float = 0.0
@@ -155,82 +166,81 @@ class Training:
         self._began = time.perf_counter()
 
     def run(self, state: NetworkState) -> tuple[Status, int]:
-        """Train until a stop rule speaks, changing the state; return how it ended and the epochs begun."""
+        """Train until a stop rule ends the run, changing the state; return its status and the epochs begun."""
         kind = "cyclic" if isinstance(self.batch_size, str) else self.order
         self._orders = Orders(self.problem, kind, self.seed, held_out_fraction(self.stop), first=state.epochs)
         rule = self.rule
-        self._coin = float(rule.loss.value(0.0)) * self.signs.shape[1]
+        self._zero_loss = float(rule.loss.value(0.0)) * self.signs.shape[1]
         if not state.level:
             began = objective(state.layers, self._X, self.signs, self._weights, rule.loss.name, rule.alpha)
-            state.level = max(self._coin, began)
-        growth, judge = Growth(state.level), self.stop.begin()
+            state.level = max(self._zero_loss, began)
+        divergence, monitor = DivergenceMonitor(state.level), self.stop.begin()
         for past in state.reports:
-            judge(past)
-            growth(past.mean_loss or 0.0)
+            monitor(past)
+            divergence(past.mean_loss or 0.0)
         if rule.schedule != "adaptive":
             state.rate = 1.0
-        tell(self.observers, "on_begin", questions=1, pool=self._orders.pool, stop=self.stop)
+        notify(self.observers, "on_begin", tasks=1, pool=self._orders.pool, stop=self.stop)
         try:
-            return self._epochs(state, judge, growth)
+            return self._epochs(state, monitor, divergence)
         finally:
-            tell(self.observers, "on_end")
+            notify(self.observers, "on_end")
 
-    def _epochs(self, state: NetworkState, judge: Judge, growth: Growth) -> tuple[Status, int]:
-        number, updates, ending = 0, state.updates, state.ended
+    def _epochs(self, state: NetworkState, monitor: Monitor, divergence: DivergenceMonitor) -> tuple[Status, int]:
+        number, updates, reason = 0, state.updates, state.ended
         with interrupts() as pressed, np.errstate(over="ignore", invalid="ignore"):
-            while ending is None:
+            while reason is None:
                 plan = self._orders.plan(state.epochs, self.batch_size, most=_MOST)
-                tell(self.observers, "on_epoch_begin")
+                notify(self.observers, "on_epoch_begin")
                 if self._epoch(state, plan, number + 1, pressed):
                     state.epochs, state.position, number = state.epochs + 1, 0, number + 1
                     report = self._report(state, plan, number, state.updates - updates)
-                    ending = self._judge(state, report, judge, growth)
-                    state.ended = None if ending is not None and ending.cut else ending
+                    reason = self._check(state, report, monitor(report), divergence)
+                    state.ended = None if reason is not None and reason.cut else reason
                     state.reports.append(report)
                     if state.ended is not None:
                         state.reports = []
-                    if tell(self.observers, "on_epoch", epoch=report) and ending is None:
-                        ending = Ending(f"stopped by a callback after epoch {number}", False)
+                    if notify(self.observers, "on_epoch", epoch=report) and reason is None:
+                        reason = stopped_by_callback(number)
                 elif self._limit is not None and not pressed[0]:
-                    ending = self._limit.ending(number + 1, state.mistakes)
-                if pressed[0] and ending is None:
-                    where = f"in epoch {number + 1}" if state.position else f"after epoch {number}"
-                    ending = Ending(f"interrupted {where}; the model is what was learned so far", False)
-        status = Status(ending.text, ending.converged, pressed[0], ending.diverged)
+                    reason = self._limit.reason(number + 1, state.mistakes)
+                if pressed[0] and reason is None:
+                    reason = interrupted(number, in_epoch=state.position > 0)
+        status = Status(reason.text, reason.converged, pressed[0], reason.diverged)
         return status, number + (1 if state.position else 0)
 
-    def _epoch(self, state: NetworkState, plan: Plan, number: int, pressed: list[bool]) -> bool:
+    def _epoch(self, state: NetworkState, plan: EpochPlan, number: int, pressed: list[bool]) -> bool:
         """Run what is left of an epoch; False when Ctrl-C or the time limit cut it short."""
         if state.position == 0:
-            state.mistakes, state.met = 0, 0.0
+            state.mistakes, state.epoch_loss = 0, 0.0
             state.penalty = penalty(state.layers, self.rule.alpha)
             state.start = state.layers
         for begin, end in self._folds(plan, state.position):
             self._step(state, plan, begin, end)
             state.position = end
             if end < plan.length:
-                tell(self.observers, "on_advance", epoch=number, done=end, pool=plan.length)
+                notify(self.observers, "on_advance", epoch=number, done=end, pool=plan.length)
                 late = self._limit is not None and time.perf_counter() - self._began >= self._limit.seconds
                 if pressed[0] or late:
                     return False
-        tell(self.observers, "on_advance", epoch=number, done=plan.length, pool=plan.length)
+        notify(self.observers, "on_advance", epoch=number, done=plan.length, pool=plan.length)
         return True
 
-    def _folds(self, plan: Plan, position: int) -> Iterator[tuple[int, int]]:
+    def _folds(self, plan: EpochPlan, position: int) -> Iterator[tuple[int, int]]:
         size = plan.length if isinstance(self.batch_size, str) else self.batch_size
         while position < plan.length:
             end = plan.end_of_chunk(position, 1, size)
             yield position, end
             position = end
 
-    def _step(self, state: NetworkState, plan: Plan, begin: int, end: int) -> None:
+    def _step(self, state: NetworkState, plan: EpochPlan, begin: int, end: int) -> None:
         """Move every layer down the slope of one fold."""
         rows: Any = slice(begin, end) if plan.entries is None else plan.entries[begin:end]
         weights = self._weights[rows] if plan.shares is None else plan.shares[begin:end]
         if not weights.sum() > 0:
             return
         rule = self.rule
-        gradient, met, mistakes = back_propagate(
+        gradient, loss, mistakes = back_propagate(
             state.layers, self._X[rows], self.signs[rows], weights, rule.loss.name, rule.alpha
         )
         eta = rule.eta * state.rate
@@ -240,31 +250,33 @@ class Training:
             Layer(layer.weights - eta * slope.weights, layer.bias - eta * slope.bias)
             for layer, slope in zip(state.layers, gradient, strict=True)
         ]
-        state.met += met
+        state.epoch_loss += loss
         state.mistakes += mistakes
         state.updates += 1
 
-    def _judge(self, state: NetworkState, report: Epoch, judge: Judge, growth: Growth) -> Ending | None:
-        verdict, loss = judge(report), report.mean_loss
+    def _check(
+        self, state: NetworkState, report: Epoch, reason: StopReason | None, divergence: DivergenceMonitor
+    ) -> StopReason | None:
+        loss = report.mean_loss
         assert loss is not None
         if not all(np.isfinite(layer.weights).all() and np.isfinite(layer.bias).all() for layer in state.layers):
             state.layers = state.start
             return too_large(self.rule.eta, self.rule.eta / 10, report.number, math.inf)
         if self.rule.schedule == "adaptive":
-            verdict = adapt(state, report, self.rule.eta) or verdict
-        elif growth(loss):
+            reason = adapt_rate(state, report, self.rule.eta) or reason
+        elif divergence(loss):
             return too_large(self.rule.eta, self.rule.eta / 10, report.number, loss)
-        return learned(verdict, loss, self._coin, self.rule)
+        return require_learning(reason, loss, self._zero_loss, self.rule)
 
-    def _report(self, state: NetworkState, plan: Plan, number: int, updates: int) -> Epoch:
+    def _report(self, state: NetworkState, plan: EpochPlan, number: int, updates: int) -> Epoch:
         losses: dict[str, float] = {}
         since = len(state.reports) + 1
-        if asked := losses_asked(self.stop, since):
+        if needed := losses_needed(self.stop, since):
             rows = slice(None) if plan.rows is None else plan.rows
             margins = self.signs[rows] * activations(state.layers, self._X[rows])
             value = {"zero_one": lambda m: m <= 0, "perceptron": lambda m: np.maximum(-m, 0)}
             value |= {name: LOSSES[name].value for name in ("squared", "log", "hinge", "squared_hinge")}
-            losses = {name: float(self._weights[rows] @ value[name](margins).sum(axis=1)) for name in asked}
+            losses = {name: float(self._weights[rows] @ value[name](margins).sum(axis=1)) for name in needed}
         held_out = None
         if (kept := self._orders.held_out) is not None:
             wrong = (self.signs[kept] * activations(state.layers, self._X[kept]) <= 0).any(axis=1)
@@ -272,5 +284,5 @@ class Training:
         norm = math.sqrt(sum(float(np.vdot(layer.weights, layer.weights)) for layer in state.layers))
         total = self._weights.sum() if plan.rows is None else self._weights[plan.rows].sum()
         seconds = time.perf_counter() - self._began
-        mean = state.met / float(total) + state.penalty
+        mean = state.epoch_loss / float(total) + state.penalty
         return Epoch(number, state.mistakes, updates, norm, seconds, losses, held_out, mean, since)

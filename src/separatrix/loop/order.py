@@ -17,7 +17,7 @@ from separatrix.loop.problem import Problem
 Order = NDArray[np.uint32]
 
 
-class Plan(NamedTuple):
+class EpochPlan(NamedTuple):
     """What an epoch presents.
 
     ``rows`` are its examples in order, None for all as they stand. Where folds are cut by weight, ``entries`` are the
@@ -80,7 +80,7 @@ class Orders:
     held_out : float, default=0
         The part of the examples to keep out of every epoch.
     first : int, default=0
-        The epoch that will be asked for first.
+        The first epoch of the run.
 
     Attributes
     ----------
@@ -126,17 +126,17 @@ class Orders:
             return order
         return order[np.isin(order, self._train, assume_unique=True)]
 
-    def plan(self, number: int, fold: int | str, *, most: int | None = None) -> Plan:
+    def plan(self, number: int, fold: int | str, *, most: int | None = None) -> EpochPlan:
         """Return what this epoch presents, in folds of this weight ("all": in one); ``most`` is for cut_by_weight.
 
         Folds of 1 are cut by weight only if it is given: the engines present a heavy example several times anyway.
         """
         rows = self.epoch(number)
         if self._weights is None or isinstance(fold, str) or (fold == 1 and most is None):
-            return Plan(rows, rows, self.pool)
+            return EpochPlan(rows, rows, self.pool)
         order = np.arange(len(self._weights), dtype=np.uint32) if rows is None else rows
         entries, shares, edges = cut_by_weight(order, self._weights[order], fold, most=most or 1000)
-        return Plan(rows, entries, len(entries), shares, edges)
+        return EpochPlan(rows, entries, len(entries), shares, edges)
 
     def unvisited(self, problem: Problem) -> list[int]:
         """Return the rows that no epoch will look at."""

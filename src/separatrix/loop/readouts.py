@@ -3,7 +3,7 @@
 last      the weights after the last example;
 averaged  the mean of the weights over all examples (bias with the same weight as the rest);
 voted     all weights vote with the examples they survived; kept as the list of mistakes, never as K weight vectors;
-pocket    the weights with the longest run of correct answers that also made the fewest mistakes so far.
+pocket    the weights with the longest run of correct predictions that also made the fewest mistakes so far.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = 1 << 22  # activations held at once while votes are counted
 
 
 def check_readout(readout: Any) -> str:
-    """Return the readout's name, or refuse it."""
+    """Return the name of the readout, or refuse it."""
     if not isinstance(readout, str) or readout not in READOUTS:
         raise ValueError(f"readout must be one of {', '.join(READOUTS)}; found {readout!r}")
     return str(readout)
@@ -35,10 +35,10 @@ def read(state: State, readout: str) -> tuple[Array, Number]:
     """Return the weights and bias that the readout names (for voted: the averaged ones, its linear counterpart)."""
     if readout == "pocket" and state.pocket is not None and state.pocket_loss < float("inf"):
         return state.pocket.copy(), state.pocket_bias
-    if readout in ("averaged", "voted") and state.drift is not None and state.age > 0:
+    if readout in ("averaged", "voted") and state.average_correction is not None and state.age > 0:
         age = state.age if state.weights.dtype != object else _exact(state.age)
-        weights = state.weights * (1 - state.lag / age) if state.lag else state.weights
-        return weights - state.drift / age, state.bias - state.drift_bias / age
+        weights = state.weights * (1 - state.scale_deficit / age) if state.scale_deficit else state.weights
+        return weights - state.average_correction / age, state.bias - state.average_correction_bias / age
     return state.scale * state.weights, state.bias
 
 
@@ -48,11 +48,11 @@ def _exact(number: Number) -> Number:
     return Fraction(number)
 
 
-class Ballot:
-    """The voters of one question: the rows of the mistakes, in the order they were made.
+class VotedWeights:
+    """The voters of one task: the rows of the mistakes, in the order they were made.
 
-    After update j the activation of x has grown by ``s_j (x_j . x + K^2)``, so all voters' answers to x follow from
-    the products of x with the mistaken rows; each voter counts with the time until the next mistake.
+    After update j the activation of x has grown by ``s_j (x_j . x + K^2)``, so all votes on x follow from the products
+    of x with the rows of the mistakes; each vote is weighted by the time until the next mistake.
     """
 
     def __init__(self, start: tuple[Array, Number], bias: float) -> None:
@@ -74,29 +74,29 @@ class Ballot:
         rows, signed, times = (np.concatenate(parts) for parts in zip(*taken, strict=True))
         mistaken = np.zeros(problem.n, dtype=bool)
         mistaken[rows] = True
-        place = (np.cumsum(mistaken, dtype=np.intp) - 1)[rows]
+        index = (np.cumsum(mistaken, dtype=np.intp) - 1)[rows]
         kept = problem.rows.values[np.flatnonzero(mistaken)]
         if self._rows is None:
-            self._rows, self._index, self._signed, self._times = kept, place, signed, times
+            self._rows, self._index, self._signed, self._times = kept, index, signed, times
             return
-        place += self._rows.shape[0]
+        index += self._rows.shape[0]
         self._rows = _stack(self._rows, kept)
-        self._index = np.concatenate([self._index, place])
+        self._index = np.concatenate([self._index, index])
         self._signed = np.concatenate([self._signed, signed])
         self._times = np.concatenate([self._times, times])
 
-    def __deepcopy__(self, memo: Any) -> Ballot:
-        return copy.copy(self)  # what it holds is replaced, never changed
+    def __deepcopy__(self, memo: Any) -> VotedWeights:
+        return copy.copy(self)  # its arrays are replaced, never changed
 
-    def mirrored(self) -> Ballot:
-        """Return the ballot of the opposite question."""
-        twin = Ballot((-self._start[0], -self._start[1]), 0.0)
+    def mirrored(self) -> VotedWeights:
+        """Return the voters of the opposite task."""
+        twin = VotedWeights((-self._start[0], -self._start[1]), 0.0)
         twin.__dict__.update({**self.__dict__, "_start": twin._start, "_signed": -self._signed})
         return twin
 
     @property
     def n_voters(self) -> int:
-        """How many weight vectors vote."""
+        """The number of weight vectors that vote."""
         return len(self._signed) + 1
 
     @property
@@ -106,11 +106,11 @@ class Ballot:
 
     @property
     def rows(self) -> Any:
-        """The mistaken rows, dense or CSR; None if there are none."""
+        """The rows of the mistakes, dense or CSR; None if there are none."""
         return self._rows
 
     def voters(self) -> Voters:
-        """Return how each voter follows from the one before it, and how much it counts."""
+        """Return how each voter follows from the one before it, and the weight of its vote."""
         return Voters(self._index, self._signed, vote_counts(self._times, self._age), self._bias_square)
 
     def decide(self, rows: Rows, *, tie_is_positive: bool) -> Floats:
@@ -123,19 +123,19 @@ class Ballot:
         block = max(1, _BLOCK // max(1, self.n_voters))
         for begin in range(0, n, block):
             part = slice(begin, min(n, begin + block))
-            answers = np.empty((part.stop - begin, self.n_voters))
-            answers[:, 0] = activation[part]
+            scores = np.empty((part.stop - begin, self.n_voters))
+            scores[:, 0] = activation[part]
             if self._rows is not None:
                 steps = self._signed * (self._products(rows, part)[:, self._index] + self._bias_square)
-                np.cumsum(steps, axis=1, out=answers[:, 1:])
-                answers[:, 1:] += activation[part, None]
-            votes = np.where(answers > 0, 1.0, np.where(answers < 0, -1.0, 1.0 if tie_is_positive else -1.0))
+                np.cumsum(steps, axis=1, out=scores[:, 1:])
+                scores[:, 1:] += activation[part, None]
+            votes = np.where(scores > 0, 1.0, np.where(scores < 0, -1.0, 1.0 if tie_is_positive else -1.0))
             out[part] = votes @ counts
         total = counts.sum()
         return out / total if total > 0 else out
 
     def _products(self, rows: Rows, part: slice) -> Floats:
-        """Return the products of these rows with every mistaken row."""
+        """Return the products of these rows with the row of every mistake."""
         values = rows.values[part].astype(np.float64)
         if is_sparse(values) or is_sparse(self._rows):
             product = values @ self._rows.astype(np.float64).T

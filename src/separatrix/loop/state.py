@@ -1,7 +1,7 @@
-"""What a run works on and what it gives back: State, Status, Solution.
+"""What a run changes and what it returns: State, Status, Solution.
 
-A :class:`State` is everything that learning one question ("class c or not?") changes; both engines change it in place,
-it can be pickled, and a run goes on from it as if it had never stopped.
+A :class:`State` is everything that learning one binary task ("class c or not?") changes. Both engines change it in
+place, it can be pickled, and a run continues from it as if it had never stopped.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rules import Number
-from separatrix.stops import Ending, Epoch
+from separatrix.stops import Epoch, StopReason
 
 Array = NDArray[Any]
 
-# The slots of State.real and State.count, as the core's Target counts them (core.hpp).
+# The slots of State.real and State.count, as the core's BinaryTask numbers them (core.hpp).
 (
-    BIAS, BIRTH, DRIFT_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS, SCALE, RATE, MET, MET_FACTOR, LAG, SQUARE,
-    SLOTS,
+    BIAS, BIRTH, AVERAGE_CORRECTION_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS, SCALE, RATE, EPOCH_LOSS,
+    EPOCH_LOSS_FACTOR, SCALE_DEFICIT, SQUARE, SLOTS,
 ) = range(14)  # fmt: skip
 UPDATES, MISTAKES, POCKET_CHECKED = range(3)
 
@@ -47,7 +47,7 @@ def _count(slot: int) -> property:
 
 
 class Resumable:
-    """A state that a run can go on from, or begin again."""
+    """A state from which a run can be resumed or begun again."""
 
     ended: Any
     position: Any
@@ -57,43 +57,44 @@ class Resumable:
     level: Any
 
     def begin_again(self) -> None:
-        """Start a run of its own: nothing of how the last one ended is left, only what it learned."""
+        """Forget how the last run ended and keep what it learned."""
         self.ended, self.position, self.reports = None, 0, []
         self.rate, self.plateau, self.level = 1.0, (float("inf"), 0), 0.0
 
 
 @dataclass(eq=False)
 class State(Resumable):
-    """The state of one question.
+    """The state of one binary task.
 
     The weights are ``scale * weights``; the scale is 1 between epochs. ``clock`` counts the examples presented so far
-    (by weight). ``drift`` keeps the average in lazy form: the averaged weights are ``weights - drift / age``, or, in an
-    epoch whose weights shrink, ``weights * (1 - lag / age) - drift / age`` with ``lag`` the sum of ``1 - scale`` over
-    the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that ask for it. ``votes`` holds,
-    for each update, the row, ``tau * y`` and the age at which it happened; ``ballot`` keeps them between runs.
-    ``epochs`` and ``position`` say where in the run it stands; ``ended`` is what a stop rule said of it, and such a
-    state is left alone. With ``new_data`` the next run is on other examples than the last. ``reports`` are the epochs
-    of a run that was cut short, which a run that goes on tells to its stop rules first; ``last_report`` is the last.
+    (by weight). ``average_correction`` keeps the average in lazy form: the averaged weights are
+    ``weights - average_correction / age``, or, in an epoch whose weights shrink,
+    ``weights * (1 - scale_deficit / age) - average_correction / age`` with ``scale_deficit`` the sum of ``1 - scale``
+    over the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds,
+    for each update, the row, ``tau * y`` and the age at which it happened; ``voted_weights`` keeps them between runs.
+    ``epochs`` and ``position`` say how far the run has come; ``ended`` is the reason why a stop rule ended it, and such
+    a state is not run again. With ``new_data`` the next run is on other examples than the last. ``reports`` are the
+    epochs of a run that was cut short, which its stop rules see first when it is resumed; ``last_report`` is the last.
 
-    For neurons, ``met`` sums the loss of the epoch's examples, each as it was met (with the logarithm of
-    ``met_factor``, which is 1 between epochs), and ``penalty`` is what the weights cost when the epoch began; ``rate``
-    is what is left of the learning rate, ``plateau`` the lowest loss so far and the epochs since then, and ``level``
-    the loss that the run began with.
+    For rules that descend a loss, ``epoch_loss`` sums the loss of the epoch's examples, each as it was met (plus the
+    logarithm of ``epoch_loss_factor``, which is 1 between epochs), and ``penalty`` is that of the weights when the
+    epoch began; ``rate`` is the factor of an adaptive learning rate, ``plateau`` the lowest loss so far and the epochs since
+    then, and ``level`` the initial loss of the run.
     """
 
     positive: int
     weights: Array
     real: Array
     count: NDArray[np.int64]
-    drift: Array | None = None
+    average_correction: Array | None = None
     pocket: Array | None = None
     votes: list[tuple[Array, Array, Array]] | None = None
     start: tuple[Array, Number] | None = None
-    ballot: Any = None
+    voted_weights: Any = None
     epochs: int = 0
     position: int = 0
     clock: Number = 0
-    ended: Ending | None = None
+    ended: StopReason | None = None
     new_data: bool = False
     penalty: float = 0.0
     plateau: tuple[float, int] = (float("inf"), 0)
@@ -104,16 +105,16 @@ class State(Resumable):
 
     bias = _real(BIAS)
     birth = _real(BIRTH)
-    drift_bias = _real(DRIFT_BIAS)
+    average_correction_bias = _real(AVERAGE_CORRECTION_BIAS)
     run_start = _real(RUN_START)
     pocket_bias = _real(POCKET_BIAS)
     pocket_run = _real(POCKET_RUN)
     pocket_loss = _real(POCKET_LOSS)
     scale = _real(SCALE)
     rate = _real(RATE)
-    met = _real(MET)
-    met_factor = _real(MET_FACTOR)
-    lag = _real(LAG)
+    epoch_loss = _real(EPOCH_LOSS)
+    epoch_loss_factor = _real(EPOCH_LOSS_FACTOR)
+    scale_deficit = _real(SCALE_DEFICIT)
     square = _real(SQUARE)
     updates = _count(UPDATES)
     mistakes = _count(MISTAKES)
@@ -130,10 +131,10 @@ class State(Resumable):
         real = np.array([zero] * SLOTS, dtype=kind)
         state = cls(positive, weights, real, np.zeros(3, dtype=np.int64), clock=clock)
         state.bias = bias
-        state.scale = state.rate = state.met_factor = zero + 1
+        state.scale = state.rate = state.epoch_loss_factor = zero + 1
         state.birth = state.run_start = clock
         if readout in ("averaged", "voted"):
-            state.drift = np.array([zero] * len(weights), dtype=kind)
+            state.average_correction = np.array([zero] * len(weights), dtype=kind)
         if readout == "voted":
             state.votes = []
             state.start = (weights.copy(), bias)
@@ -144,47 +145,51 @@ class State(Resumable):
         return state
 
     def rejoin(self, clock: Number, epochs: int) -> None:
-        """Set the clock forward to where other questions are, without growing older."""
+        """Set the clock forward to that of the other tasks, without growing older."""
         wait = clock - self.clock
         self.clock, self.birth, self.run_start = clock, self.birth + wait, self.run_start + wait
         self.epochs = epochs
 
     def settle(self) -> None:
-        """Bring the scale into the weights, leaving the average as it is."""
+        """Multiply the scale into the weights, leaving the average as it is."""
         if self.scale == 1:
             return
-        if self.drift is not None:
-            self.drift += (self.age * self.scale - (self.age - self.lag)) * self.weights
+        if self.average_correction is not None:
+            self.average_correction += (self.age * self.scale - (self.age - self.scale_deficit)) * self.weights
         self.weights *= self.scale
-        self.scale, self.lag = 0 * self.scale + 1, 0 * self.lag
+        self.scale, self.scale_deficit = 0 * self.scale + 1, 0 * self.scale_deficit
 
     def mirrored(self) -> State:
-        """Return the state of the opposite question: what is positive here is negative there."""
+        """Return the state of the opposite task: what is positive here is negative there."""
         twin = copy.deepcopy(self)
         twin.weights = -twin.weights
-        twin.drift = None if twin.drift is None else -twin.drift
+        twin.average_correction = None if twin.average_correction is None else -twin.average_correction
         twin.pocket = None if twin.pocket is None else -twin.pocket
-        twin.bias, twin.drift_bias, twin.pocket_bias = -twin.bias, -twin.drift_bias, -twin.pocket_bias
+        twin.bias, twin.average_correction_bias, twin.pocket_bias = (
+            -twin.bias,
+            -twin.average_correction_bias,
+            -twin.pocket_bias,
+        )
         if twin.start is not None:
             twin.start = (-twin.start[0], -twin.start[1])
-        if twin.ballot is not None:
-            twin.ballot = twin.ballot.mirrored()
+        if twin.voted_weights is not None:
+            twin.voted_weights = twin.voted_weights.mirrored()
         if twin.votes is not None:
             twin.votes = [(rows, -signed, times) for rows, signed, times in twin.votes]
         return twin
 
     @property
     def age(self) -> Number:
-        """The weight of the examples presented since this question was first asked."""
+        """The weight of the examples presented since this task was begun."""
         return self.clock - self.birth
 
 
 @dataclass(frozen=True)
 class Status:
-    """How a run ended. ``str(status)`` is a sentence.
+    """How a run ended. ``str(status)`` is a sentence: ``converged: ...``, ``stopped: ...`` and so on.
 
-    ``converged`` is True when the run reached what it was looking for; ``interrupted`` when Ctrl-C ended it;
-    ``diverged`` when its steps were too large, which the sentence then says.
+    ``converged`` is True when the run reached its goal; ``interrupted`` when Ctrl-C ended it; ``diverged`` when its
+    steps were too large.
     """
 
     text: str
@@ -198,7 +203,7 @@ class Status:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a run gives back: the weights and bias that the readout names, how the run ended, and its state."""
+    """The result of a run: the weights and bias of the readout, how the run ended, and its state."""
 
     weights: Array
     bias: Number

@@ -124,12 +124,17 @@ def check_linear(model: Any) -> None:
             _check_margin_width(state, width)
             continue
         _need(len(state.weights) == width, "a state has weights of the wrong number")
-        _need((state.drift is not None) == (model._readout in ("averaged", "voted")), "a state keeps no average")
+        _need(
+            (state.average_correction is not None) == (model._readout in ("averaged", "voted")),
+            "a state keeps no average",
+        )
         _need((state.pocket is not None) == (model._readout == "pocket"), "a state keeps no pocket")
-        _need((state.ballot is not None) == voted and (state.votes is not None) == voted, "a state keeps no votes")
+        _need(
+            (state.voted_weights is not None) == voted and (state.votes is not None) == voted, "a state keeps no votes"
+        )
         if voted:
-            _need(state.votes == [] and len(state.ballot._start[0]) == width, "a ballot is of other data")
-            rows = state.ballot._rows
+            _need(state.votes == [] and len(state.voted_weights._start[0]) == width, "a ballot is of other data")
+            rows = state.voted_weights._rows
             _need(rows is None or rows.shape[1] == width, "a ballot is of other data")
     if type(model).__name__ == "LinearSVM":
         _need(_is_real(model._met) and 0 <= model._met < math.inf, "it does not say how much it met")
@@ -217,7 +222,7 @@ def check_kernel_perceptron(model: Any) -> None:
     ballots = model._ballots
     _need(type(ballots) is list and len(ballots) in (0, questions), "its ballots are damaged")
     for ballot in ballots:
-        _need(type(ballot).__name__ == "KernelBallot", "its ballots are damaged")
+        _need(type(ballot).__name__ == "KernelVotedWeights", "its ballots are damaged")
         rows = ballot._rows
         _need(len(rows) == 0 or (rows.min() >= 0 and rows.max() < n), "a ballot names rows that are not there")
     probe(model)
@@ -236,12 +241,12 @@ def check_status(status: Any) -> None:
 def _check_resumable(state: Any) -> None:
     counts = (state.epochs, state.position, state.updates, state.mistakes)
     _need(all(_is_count(value) for value in counts), "a state counts what cannot be")
-    numbers = (state.rate, state.level, state.penalty, state.met)
+    numbers = (state.rate, state.level, state.penalty, state.epoch_loss)
     _need(all(_is_real(value) for value in numbers), "a state holds what is no number")
     plateau = state.plateau
     fits = type(plateau) is tuple and len(plateau) == 2 and _is_real(plateau[0]) and _is_count(plateau[1])
     _need(fits and type(state.new_data) is bool, "a state is damaged")
-    _need(state.ended is None or type(state.ended).__name__ == "Ending", "a state ended in a way that cannot be")
+    _need(state.ended is None or type(state.ended).__name__ == "StopReason", "a state ended in a way that cannot be")
     _check_epochs(state.reports)
 
 
@@ -257,14 +262,14 @@ def check_state(state: Any) -> None:
     _need(_is_array(state.weights, "f8", (None,), finite=True), "the weights of a state are no finite numbers")
     width = len(state.weights)
     _need(_is_array(state.real, "f8", (SLOTS,)) and _is_array(state.count, "i8", (3,)), "a state is damaged")
-    for part in (state.drift, state.pocket):
+    for part in (state.average_correction, state.pocket):
         _need(part is None or _is_array(part, "f8", (width,)), "a state holds weights of another number")
     _need(_is_count(state.positive), "a state is of an unknown class")
     _need(_is_real(state.clock) and 0 <= state.clock < math.inf, "the clock of a state is no number")
     start = state.start
     fits = type(start) is tuple and len(start) == 2 and _is_array(start[0], "f8", (width,)) and _is_real(start[1])
     _need(start is None or fits, "a state began where it cannot have")
-    _need(state.ballot is None or type(state.ballot).__name__ == "Ballot", "a ballot is damaged")
+    _need(state.voted_weights is None or type(state.voted_weights).__name__ == "VotedWeights", "a ballot is damaged")
     _need(state.last_report is None or type(state.last_report).__name__ == "Epoch", "its epochs are damaged")
     _need(type(state.alphas) is dict and (state.votes is None or type(state.votes) is list), "a state is damaged")
     for vote in state.votes or []:
@@ -353,10 +358,10 @@ def check_epoch(epoch: Any) -> None:
     _need(fits and all(_is_real(loss) for loss in epoch.losses.values()), "the losses of an epoch are damaged")
 
 
-def check_ending(ending: Any) -> None:
-    """Check why a run ended."""
-    flags = (ending.converged, ending.diverged, ending.cut, ending.flat)
-    _need(type(ending.text) is str and all(type(flag) is bool for flag in flags), "an ending is damaged")
+def check_stop_reason(reason: Any) -> None:
+    """Check why a run stopped."""
+    flags = (reason.converged, reason.diverged, reason.cut, reason.flat)
+    _need(type(reason.text) is str and all(type(flag) is bool for flag in flags), "a stop reason is damaged")
 
 
 def check_any_of(stop: Any) -> None:

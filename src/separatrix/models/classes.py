@@ -72,11 +72,11 @@ CLASSES: dict[str, Class] = {
          "_block"),
         {"question": None}, checks.unzip_points, checks.zip_points, checks.check_ascent,
     ),
-    "Ballot": Class(
+    "VotedWeights": Class(
         "separatrix.loop.readouts", ("_start", "_bias_square", "_rows", "_index", "_signed", "_times", "_age"),
         check=checks.check_ballot,
     ),
-    "KernelBallot": Class(
+    "KernelVotedWeights": Class(
         "separatrix.loop.kernel_votes", ("_rows", "_signed", "_times", "_age", "_bias_square"),
         check=checks.check_kernel_ballot,
     ),
@@ -100,7 +100,7 @@ CLASSES: dict[str, Class] = {
     "Scores": Class("separatrix.tables.scores"),
     # stop rules
     "Epoch": Class("separatrix.stops", check=checks.check_epoch),
-    "Ending": Class("separatrix.stops", check=checks.check_ending),
+    "StopReason": Class("separatrix.stops", check=checks.check_stop_reason),
     "AnyOf": Class("separatrix.stops", check=checks.check_any_of),
     "NoMistakes": Class("separatrix.stops"),
     "MaxEpochs": Class("separatrix.stops"),
@@ -132,7 +132,11 @@ CLASSES: dict[str, Class] = {
 }  # fmt: skip
 
 # Files written under older names: the classes and fields that were renamed since, old name to new. Applied on reading.
-RENAMED = {"Spread": "Moments"}
+RENAMED = {"Spread": "Moments", "Ending": "StopReason", "Ballot": "VotedWeights", "KernelBallot": "KernelVotedWeights"}
+RENAMED_FIELDS = {
+    "State": {"drift": "average_correction", "ballot": "voted_weights"},
+    "NetworkState": {"met": "epoch_loss"},
+}
 
 _HIDDEN = ("make_column_selector", "FunctionTransformer", "MissingIndicator", "Pipeline", "ColumnTransformer")
 STEPS = tuple(
@@ -175,7 +179,7 @@ class Known:
 
     def put_together(self, name: str, parts: dict[str, Any]) -> Any:
         """Return the object with these parts, or refuse them."""
-        name = RENAMED.get(name, name)
+        name, parts = _renamed(name, parts)
         entry = CLASSES.get(name)
         if entry is None:
             raise RefusedError(f"it holds an object of the unknown class {name!r:.60}")
@@ -197,6 +201,13 @@ class Known:
         if entry.check is not None:
             entry.check(value)
         return value
+
+
+def _renamed(name: str, parts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the class and the fields under their names of today."""
+    name = RENAMED.get(name, name)
+    fields = RENAMED_FIELDS.get(name, {})
+    return name, {fields.get(key, key): part for key, part in parts.items()}
 
 
 def _class(name: str) -> Any:

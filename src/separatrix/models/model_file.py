@@ -61,7 +61,7 @@ def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | No
     ...     sx.save(model, path)
     ...     again = sx.load(path)
     >>> again.coef_.tolist() == model.coef_.tolist(), str(again.status_)
-    (True, 'no mistakes in epoch 3')
+    (True, 'converged: no mistakes (epoch 3)')
     """
     from separatrix.models.classes import Known
     from separatrix.models.steps import check_model

@@ -1,10 +1,10 @@
-"""The rules, one file each. A new rule is a file, a line here, a known-answer test and a line in the changelog."""
+"""The rules, one file each. A new rule is a file, a line here, a known-result test and a line in the changelog."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from separatrix.rules.base import Answer, Number, Rule
+from separatrix.rules.base import Number, Rule, Update
 from separatrix.rules.downhill import Downhill
 from separatrix.rules.hinged import Hinged
 from separatrix.rules.logistic_neuron import LogisticNeuron
@@ -20,6 +20,17 @@ RULES: dict[str, type[Any]] = {
 }
 
 __all__ = [
-    "RULES", "Answer", "Downhill", "Hinged", "LogisticNeuron", "MarginPerceptron", "Number", "OnlineHinge", "Pegasos",
-    "Perceptron", "Rule", "SigmoidNeuron", "Smooth",
+    "RULES",
+    "Downhill",
+    "Hinged",
+    "LogisticNeuron",
+    "MarginPerceptron",
+    "Number",
+    "OnlineHinge",
+    "Pegasos",
+    "Perceptron",
+    "Rule",
+    "SigmoidNeuron",
+    "Smooth",
+    "Update",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
-"""The rule protocol: what every algorithm of the package answers when an example arrives.
+"""The protocol of rules: what an algorithm does to the weights when an example arrives.
 
-A rule is a small frozen value. It sees five numbers and answers two; the engine owns the weights, the order, the bias,
-the boundary and the readout. A rule never looks at rows, labels or files.
+A rule is a small frozen value. It maps five numbers to an :class:`Update` of two; the engine owns the weights, the
+order, the bias, the boundary and the readout. A rule never sees rows, labels or files.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 Number = Any
 
 
-class Answer(NamedTuple):
-    """What a rule answers: ``w <- shrink * w + tau * y * x``."""
+class Update(NamedTuple):
+    """How an example changes the weights: ``w <- shrink * w + tau * y * x``."""
 
     shrink: Number
     tau: Number
@@ -21,19 +21,19 @@ class Answer(NamedTuple):
 
 @runtime_checkable
 class Rule(Protocol):
-    """One example in, one answer out.
+    """One example in, one update out.
 
     Attributes
     ----------
     name : str
         How the rule is called on the command line and in ``sx.trace``.
     threshold : number
-        A margin below it is a mistake; whether a margin equal to it is one is the boundary's choice, and the
-        engine then does not ask. Where it is infinite every example teaches, and a mistake is a margin below 0.
+        A margin below it is a mistake; whether a margin equal to it is one depends on the boundary. The engine calls
+        ``step`` for mistakes only. Where it is infinite every example counts, and a mistake is a margin below 0.
     eta : number
         The learning rate.
     kernel : str
-        The form in which the compiled core knows the rule: "threshold" is ``eta if m <= threshold else 0``; the name of
+        The form of the rule in the compiled core: "threshold" is ``eta if m <= threshold else 0``; the name of
         a smooth loss is a step down its slope at every example. A rule without one runs in the reference engine only.
     """
 
@@ -42,7 +42,7 @@ class Rule(Protocol):
 
     @property
     def threshold(self) -> Number:
-        """The margin at or below which an example teaches."""
+        """The margin at or below which an example is a mistake."""
         ...
 
     @property
@@ -50,8 +50,8 @@ class Rule(Protocol):
         """The learning rate."""
         ...
 
-    def step(self, m: Number, q: Number, a: Number, n: Number, t: Any) -> Answer:
-        """Answer one example.
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: Any) -> Update:
+        """Return the update of one example.
 
         Parameters
         ----------
@@ -64,8 +64,8 @@ class Rule(Protocol):
         n : number
             ``|w|^2`` with the bias coordinate.
         t : int
-            The number of the step, from 1; for a rule that counts by weight (see :class:`Downhill`) of the steps
-            of this weight that the weight met so far would make, and so not always a whole number.
+            The number of the step, from 1. For a rule that counts by weight (see :class:`Downhill`): one plus the
+            weight presented so far, in units of the weight of this step; not always a whole number.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What the rules that walk down a loss share: every example moves the weights, and the epoch has a mean loss."""
+"""The base class of the rules that descend a loss: every example moves the weights, and an epoch has a mean loss."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Downhill:
     schedule : str
         "adaptive" where the outer loop divides the rate, else how it falls by itself.
     exact : bool
-        Whether its answers are exact for exact numbers.
+        Whether its updates are exact for exact numbers.
     by_weight : bool
-        Whether a step is a share of all that was met before it. Its number ``t`` is then the weight met so far over
-        the weight of the step, and a heavy step is already answered as one.
+        Whether a step is relative to all that was presented before it. Its number ``t`` then follows from the weight
+        presented so far over the weight of the step, and the update is for the whole weight.
     can_grow : bool
         Whether steps that are too large make the loss grow without bound.
     bias : {"free", "penalised"}
         Whether the bias shrinks with the weights.
     radius : number
-        Where the weights are brought back to after a step: a ball around 0.
+        The radius of the ball around 0 onto which the weights are projected after a step.
     rate_name : str
-        What users call ``eta``.
+        The name of the parameter that sets ``eta``.
     zero : str
-        What weights that are all 0 do, in words.
+        All-zero weights, in words.
     remedy : str
-        What to try where a run gets no further than them.
+        What to try where a run does not improve on them.
     """
 
     name: ClassVar[str]
@@ -67,7 +67,7 @@ class Downhill:
 
     @property
     def exact(self) -> bool:
-        """Whether its answers are exact for exact numbers."""
+        """Whether its updates are exact for exact numbers."""
         return False
 
     @property
@@ -77,10 +77,10 @@ class Downhill:
 
     @property
     def radius(self) -> Number:
-        """Where the weights are brought back to."""
+        """The radius of the ball onto which the weights are projected."""
         return math.inf
 
-    def teaches(self, m: Number) -> bool:
+    def moves(self, m: Number) -> bool:
         """Return whether an example with this margin moves the weights, besides shrinking them."""
         return True
 

@@ -1,4 +1,4 @@
-"""What the online SVM's rules share: the hinge loss, a step for a margin below 1, and what becomes of the bias."""
+"""The base class of the online SVM's rules: the hinge loss, a step for a margin below 1, the choices of bias."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Hinged(Downhill):
 
     loss: ClassVar[Any] = Hinge
     can_grow: ClassVar[bool] = False  # its slope is bounded, and every step shrinks what the steps before it did
-    zero: ClassVar[str] = "weights that are all zero"
+    zero: ClassVar[str] = "all-zero weights"
 
     @property
     def exact(self) -> bool:
-        """Whether its answers are exact for exact numbers."""
+        """Whether its updates are exact for exact numbers."""
         return True
 
-    def teaches(self, m: Number) -> bool:
+    def moves(self, m: Number) -> bool:
         """Return whether the margin is too narrow."""
         return bool(m < 1)
 
@@ -40,7 +40,7 @@ def check_positive(name: str, value: Number) -> None:
 
 
 def check_bias_choice(bias: Any) -> None:
-    """Refuse a treatment of the bias that there is not."""
+    """Refuse an unknown treatment of the bias."""
     if not isinstance(bias, str) or bias not in BIASES:
         raise ValueError(f"bias must be one of {', '.join(BIASES)}; found {bias!r}")
 

@@ -11,12 +11,12 @@ from separatrix.rules.smooth import Smooth
 
 @dataclass(frozen=True)
 class LogisticNeuron(Smooth):
-    """Answer ``1 - eta * alpha, eta * s(-m)``, the slope of ``log(1 + exp(-m))``.
+    """The update is ``1 - eta * alpha, eta * s(-m)``, the slope of ``log(1 + exp(-m))``.
 
     Examples
     --------
     >>> LogisticNeuron(eta=0.5).step(m=0, q=3, a=0, n=1, t=1)
-    Answer(shrink=1.0, tau=0.25)
+    Update(shrink=1.0, tau=0.25)
     """
 
     name: ClassVar[str] = "logistic_neuron"

@@ -1,6 +1,6 @@
 """Losses: how bad a margin is; a sum over the examples is the loss of a model.
 
-A loss has a ``value`` and a ``slope`` (its derivative) at a margin ``m = y (w . x + b)``; those that are walked down
+A loss has a ``value`` and a ``slope`` (its derivative) at a margin ``m = y (w . x + b)``; those that can be minimised
 take arrays too, and their ``curvature`` bounds the second derivative. Those of support vector machines have a
 ``conjugate`` as well, which the dual needs. Lecture 004's ``L`` is the sum of :class:`ZeroOne`, Lecture 000's ``E_P``
 the sum of :class:`PerceptronCriterion`, Lecture 002's ``C`` is :class:`Squared`, Lecture 003's slack is :class:`Hinge`.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from separatrix.rules.base import Answer, Number, check_rate
+from separatrix.rules.base import Number, Update, check_rate
 
 
 @dataclass(frozen=True)
 class MarginPerceptron:
-    """Answer ``1, eta`` when the margin is at most ``margin``, else ``1, 0``.
+    """The update is ``1, eta`` when the margin is at most ``margin``, else ``1, 0``.
 
     Examples
     --------
     >>> MarginPerceptron(margin=2).step(m=1, q=3, a=0, n=1, t=1)
-    Answer(shrink=1, tau=1)
+    Update(shrink=1, tau=1)
     """
 
     eta: Number = 1
@@ -33,6 +33,6 @@ class MarginPerceptron:
         """The margin to exceed."""
         return self.margin
 
-    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Answer:
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Update:
         """Step by eta while the margin is too small."""
-        return Answer(1, self.eta if m <= self.margin else 0)
+        return Update(1, self.eta if m <= self.margin else 0)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from separatrix.rules.base import Answer, Number
+from separatrix.rules.base import Number, Update
 from separatrix.rules.hinged import Hinged, check_bias_choice, check_positive, inverse
 
 
 @dataclass(frozen=True)
 class OnlineHinge(Hinged):
-    """Answer ``1 - 1/(2N), gamma`` when the margin is below 1, else ``1 - 1/(2N), 0``.
+    """The update is ``1 - 1/(2N), gamma`` when the margin is below 1, else ``1 - 1/(2N), 0``.
 
     One step of Lecture 003 on ``|w|^2 / 2 + gamma sum(hinge)``. N steps take the whole of the hinge's part and, with
     the factor of the square left in, half of the regulariser's, so that the weights come to hover around the minimum of
@@ -33,9 +33,9 @@ class OnlineHinge(Hinged):
     Examples
     --------
     >>> OnlineHinge(gamma=0.5, n=4).step(m=0.25, q=3, a=0, n=1, t=1)
-    Answer(shrink=0.875, tau=0.5)
+    Update(shrink=0.875, tau=0.5)
     >>> OnlineHinge(gamma=0.5, n=4).step(m=1, q=3, a=0, n=1, t=1)
-    Answer(shrink=0.875, tau=0)
+    Update(shrink=0.875, tau=0)
     """
 
     gamma: Number = 1
@@ -73,6 +73,6 @@ class OnlineHinge(Hinged):
         """Return the rule for a run over examples that weigh ``n`` together, unless it was told another N."""
         return self if self.n is not None else replace(self, n=max(n, 1))
 
-    def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Answer:
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:
         """Shrink, and step while the margin is below 1."""
-        return Answer(1 - self.decay, self.gamma if m < 1 else 0)
+        return Update(1 - self.decay, self.gamma if m < 1 else 0)

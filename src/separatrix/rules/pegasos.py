@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from separatrix.rules.base import Answer, Number
+from separatrix.rules.base import Number, Update
 from separatrix.rules.hinged import Hinged, check_bias_choice, check_positive, inverse
 
 
 @dataclass(frozen=True)
 class Pegasos(Hinged):
-    """Answer ``1 - 1/t, 1/(lam t)`` when the margin is below 1, else ``1 - 1/t, 0``.
+    """The update is ``1 - 1/t, 1/(lam t)`` when the margin is below 1, else ``1 - 1/t, 0``.
 
     Shalev-Shwartz, Singer, Srebro and Cotter 2011, figure 1. The weights approach the minimum of
     ``lam / 2 |w|^2 + mean(hinge)``, which is the soft-margin SVM of Lecture 003 with ``gamma = C = 1 / (lam n)``. After
@@ -39,9 +39,9 @@ class Pegasos(Hinged):
     Examples
     --------
     >>> Pegasos(lam=0.5).step(m=0, q=3, a=0, n=1, t=4)
-    Answer(shrink=0.75, tau=0.5)
+    Update(shrink=0.75, tau=0.5)
     >>> Pegasos(lam=0.5).step(m=1, q=3, a=0, n=1, t=1)
-    Answer(shrink=0.0, tau=0)
+    Update(shrink=0.0, tau=0)
     """
 
     lam: Number = 1e-4
@@ -71,7 +71,7 @@ class Pegasos(Hinged):
 
     @property
     def exact(self) -> bool:
-        """Whether its answers are exact: a root of lam seldom is."""
+        """Whether its updates are exact: a root of lam seldom is."""
         return not self.project
 
     @property
@@ -79,7 +79,7 @@ class Pegasos(Hinged):
         """The ball that the weights stay in."""
         return 1 / math.sqrt(self.lam) if self.project else math.inf
 
-    def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Answer:
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:
         """Shrink, and step while the margin is below 1."""
         t = float(t) if isinstance(self.lam, float) else t
-        return Answer(1 - inverse(t), inverse(self.lam * t) if m < 1 else 0)
+        return Update(1 - inverse(t), inverse(self.lam * t) if m < 1 else 0)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from separatrix.rules.base import Answer, Number, check_rate
+from separatrix.rules.base import Number, Update, check_rate
 
 
 @dataclass(frozen=True)
 class Perceptron:
-    """Answer ``1, eta`` when the margin is at most 0, else ``1, 0``.
+    """The update is ``1, eta`` when the margin is at most 0, else ``1, 0``.
 
     Examples
     --------
     >>> Perceptron().step(m=-1, q=3, a=0, n=1, t=1)
-    Answer(shrink=1, tau=1)
+    Update(shrink=1, tau=1)
     """
 
     eta: Number = 1
@@ -26,6 +26,6 @@ class Perceptron:
     def __post_init__(self) -> None:
         check_rate(self.eta)
 
-    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Answer:
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Update:
         """Step by eta on a mistake."""
-        return Answer(1, self.eta if m <= 0 else 0)
+        return Update(1, self.eta if m <= 0 else 0)

@@ -11,12 +11,12 @@ from separatrix.rules.smooth import Smooth
 
 @dataclass(frozen=True)
 class SigmoidNeuron(Smooth):
-    """Answer ``1 - eta * alpha, eta * s(-m)^2 * s(m)``, the slope of ``(a - t)^2 / 2``.
+    """The update is ``1 - eta * alpha, eta * s(-m)^2 * s(m)``, the slope of ``(a - t)^2 / 2``.
 
     Examples
     --------
     >>> SigmoidNeuron(eta=0.5).step(m=0, q=3, a=0, n=1, t=1)
-    Answer(shrink=1.0, tau=0.0625)
+    Update(shrink=1.0, tau=0.0625)
     """
 
     name: ClassVar[str] = "sigmoid_neuron"

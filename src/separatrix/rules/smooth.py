@@ -1,4 +1,4 @@
-"""What the rules of neurons share: a step down the slope of a loss at every example, a rate, a shrinkage."""
+"""The base class of the neurons' rules: a gradient step at every example, a learning rate, a penalty."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from separatrix.rules.base import Answer, Number, check_rate
+from separatrix.rules.base import Number, Update, check_rate
 from separatrix.rules.downhill import Downhill
 
 SCHEDULES = ("constant", "invscaling", "adaptive")
@@ -29,7 +29,7 @@ class Smooth(Downhill):
     eta: float = 0.01
     alpha: float = 0.0
     schedule: str = "constant"
-    zero: ClassVar[str] = "answering 1/2 to everything"
+    zero: ClassVar[str] = "predicting 1/2 for every row"
     remedy: ClassVar[str] = "scale the features, or try another eta0"
 
     def __post_init__(self) -> None:
@@ -38,13 +38,13 @@ class Smooth(Downhill):
             raise ValueError(f"alpha must be zero or a positive finite number; found {self.alpha!r}")
         if not self.eta * self.alpha < 1:
             raise ValueError(
-                f"eta0 * alpha must be below 1, or a step would turn the weights round; found {self.eta!r} * "
+                f"eta0 * alpha must be below 1, or a step would change the sign of the weights; found {self.eta!r} * "
                 f"{self.alpha!r}"
             )
         if not isinstance(self.schedule, str) or self.schedule not in SCHEDULES:
             raise ValueError(f"learning_rate must be one of {', '.join(SCHEDULES)}; found {self.schedule!r}")
 
-    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Answer:
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Update:
         """Step down the slope."""
         eta = self.eta / math.sqrt(t) if self.schedule == "invscaling" else self.eta
-        return Answer(1 - eta * self.alpha, -eta * float(self.loss.slope(float(m))))
+        return Update(1 - eta * self.alpha, -eta * float(self.loss.slope(float(m))))

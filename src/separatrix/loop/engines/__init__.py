@@ -1,4 +1,4 @@
-"""Engines: how an epoch is run. The reference is the specification; the compiled one is the same, fast."""
+"""Engines: how an epoch is computed. The reference engine is the specification; the compiled one is its fast equal."""
 
 from __future__ import annotations
 

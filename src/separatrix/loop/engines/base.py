@@ -1,4 +1,4 @@
-"""The engine protocol, the Step, and the choices that belong to the engine and not to a rule."""
+"""The protocol of engines, the Step, and the choices that belong to the engine and not to a rule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from separatrix.loop.order import Order, Plan
+from separatrix.loop.order import EpochPlan, Order
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import State
 from separatrix.rules import Number
@@ -29,7 +29,7 @@ def ties(boundary: Any) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class Step:
-    """One example met by one rule; ``weights`` and ``bias`` are those after the step."""
+    """One example presented to a rule; ``weights`` and ``bias`` are those after the step."""
 
     epoch: int
     index: int
@@ -44,9 +44,9 @@ class Step:
 
 
 class Sums(NamedTuple):
-    """The losses of one weight vector over some examples.
+    """The total losses of one weight vector over some examples.
 
-    Those that correct answers have too (from ``squared`` on) are 0 where they were not asked for.
+    Those that are positive for correct predictions too (from ``squared`` on) are 0 unless computed with ``smooth``.
     """
 
     zero_one: Number
@@ -62,7 +62,7 @@ class WeightOverflowError(ValueError):
 
 
 class Engine(Protocol):
-    """Runs examples past a rule. ``on_step`` is called for each example by the engines that can say so much."""
+    """Presents examples to a rule. Engines that can be observed call ``on_step`` for each example."""
 
     def __init__(
         self,
@@ -76,16 +76,16 @@ class Engine(Protocol):
     ) -> None: ...
 
     def chunk(self, n_states: int) -> int:
-        """Return how many examples to run before the first look at the clock and at Ctrl-C."""
+        """Return how many examples to run before the first check of the clock and of Ctrl-C."""
         ...
 
-    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+    def advance(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int) -> None:
         """Learn from the entries ``begin..end`` of the plan, changing the states in place."""
         ...
 
     def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
-        """Return the losses of these weights for the state's question over these rows (all, if None).
+        """Return the losses of these weights for the state's task over these rows (all, if None).
 
-        With ``smooth`` those that correct answers have too.
+        With ``smooth`` also those that are positive for correct predictions.
         """
         ...

@@ -1,9 +1,9 @@
 """The engine of the perceptron in dual form: weights are those of the examples, and a kernel stands for products.
 
-A state's ``weights`` are ``alpha_i y_i``, one for each example, and so are its drift and its pocket: every readout is
-the same sum in other coordinates. The engine keeps the activations of all examples; a correct answer costs a
-comparison, a mistake one kernel row. Rows are computed in blocks, for the mistake at hand and those that are to be
-expected next.
+A state's ``weights`` are ``alpha_i y_i``, one for each example, and so are its ``average_correction`` and its
+``pocket``: every readout is the same sum in other coordinates. The engine keeps the activations of all examples; a
+correct prediction costs a comparison, a mistake one kernel row. Rows are computed in blocks, for the mistake at hand
+and those expected next.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from separatrix import _core
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.rows import Floats
 from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
-from separatrix.loop.order import Order, Plan
+from separatrix.loop.order import EpochPlan, Order
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import State
 from separatrix.rules import Number
@@ -55,7 +55,7 @@ class KernelEngine:
         """Return how many examples take a few milliseconds."""
         return max(1, _PRODUCTS_A_CHUNK // (self._problem.n * max(1, n_states)))
 
-    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+    def advance(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int) -> None:
         """Learn from the entries ``begin..end`` of the plan."""
         problem, cache, rule = self._problem, self._cache, self._rule
         before = clock = float(states[0].clock)
@@ -64,8 +64,8 @@ class KernelEngine:
             while True:
                 missing, at, clock, *votes = _core.dual_visit(
                     cache.store, cache.slot_of, problem.codes, problem.weights, plan.entries, at, end, state.weights,
-                    state.drift, state.pocket, self._activation(state), state.real, state.count, state.positive,
-                    self._ties, float(rule.eta), float(rule.threshold), float(problem.bias) ** 2, clock,
+                    state.average_correction, state.pocket, self._activation(state), state.real, state.count,
+                    state.positive, self._ties, float(rule.eta), float(rule.threshold), float(problem.bias) ** 2, clock,
                     state.votes is not None,
                 )  # fmt: skip
                 if state.votes is not None and len(votes[0]):
@@ -82,7 +82,7 @@ class KernelEngine:
             state.clock = clock
 
     def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
-        """Return the losses of these weights for the state's question over these rows."""
+        """Return the losses of these weights for the state's task over these rows."""
         problem = self._problem
         activation = self._activation(state) if weights is state.weights else self._cache.combine(weights)
         index = np.arange(problem.n) if rows is None else rows
@@ -103,7 +103,7 @@ class KernelEngine:
         return held[1]
 
     def _fetch(self, state: State, order: Order | None, at: int, end: int, missing: int) -> None:
-        """Compute the kernel row of a mistake, and those of the mistakes to be expected next."""
+        """Compute the kernel row of a mistake, and those of the mistakes expected next."""
         stop = min(end, at + _HORIZON)
         ahead = np.arange(at, stop) if order is None else order[at:stop].astype(np.int64)
         signs = np.where(self._problem.codes[ahead] == state.positive, 1.0, -1.0)

@@ -15,10 +15,10 @@ import numpy as np
 
 from separatrix.geometry.rows import is_sparse
 from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
-from separatrix.loop.order import Order, Plan
+from separatrix.loop.order import EpochPlan, Order
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import State
-from separatrix.rules import Answer, Downhill, Number
+from separatrix.rules import Downhill, Number, Update
 from separatrix.rules.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
 
 _COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
@@ -55,7 +55,7 @@ class ReferenceEngine:
         """Return a small number of examples."""
         return 64
 
-    def advance(self, states: Sequence[State], plan: Plan, begin: int, end: int) -> None:
+    def advance(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int) -> None:
         """Learn from the entries ``begin..end`` of the plan."""
         entries = range(begin, end) if plan.entries is None else [int(row) for row in plan.entries[begin:end]]
         for state in states:
@@ -70,7 +70,7 @@ class ReferenceEngine:
             if end == plan.length:
                 self._check_pocket(state, plan.rows)
 
-    def _cut(self, entries: list[int], plan: Plan, begin: int, end: int) -> list[list[tuple[int, Number]]]:
+    def _cut(self, entries: list[int], plan: EpochPlan, begin: int, end: int) -> list[list[tuple[int, Number]]]:
         """Return the folds, each a list of rows and their weights; an example of weight 0 is in none."""
         if plan.edges is not None and plan.shares is not None:
             shares: list[Number] = plan.shares[begin:end].tolist()
@@ -93,7 +93,7 @@ class ReferenceEngine:
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
-                teaches = self._teaches(mistake, margin)
+                moves = self._moves(mistake, margin)
                 if mistake or self._smooth:
                     share = remaining if remaining < 1 or copy == _COPIES else self._one
                     self._check_pocket(state, order)
@@ -103,7 +103,7 @@ class ReferenceEngine:
                     remaining -= share
                     state.run_start = state.clock
                     state.pocket_checked = 0
-                yield self._step(state, i, x, y, activation, margin, mistake, teaches)
+                yield self._step(state, i, x, y, activation, margin, mistake, moves)
                 if not (mistake or self._smooth):
                     break
             state.clock = clock + self._weight(i)
@@ -115,7 +115,7 @@ class ReferenceEngine:
         if self._bias_square:
             n += self._divide(state.bias * state.bias, self._bias_square)
         a = state.alphas.get(i, 0)
-        shrink, tau = self._answer(state, margin, q, a, n, share)
+        shrink, tau = self._update(state, margin, q, a, n, share)
         signed = tau * y
         back = self._move(state, shrink, [signed * v for v in x], signed * self._bias_square)
         if shrink != 1:
@@ -125,31 +125,31 @@ class ReferenceEngine:
             state.alphas = {row: back * alpha for row, alpha in state.alphas.items()}
         if state.votes is not None:
             state.votes.append((np.array([i]), np.array([float(signed)]), np.array([float(state.age)])))
-        state.updates += self._teaches(True, margin)
+        state.updates += self._moves(True, margin)
 
-    def _answer(
+    def _update(
         self, state: State, m: Number, q: Number, a: Number, n: Number, share: Number, fold: Number | None = None
-    ) -> Answer:
-        """Ask the rule, for a part of an example or of a fold and at the state's rate, and note the loss that was met.
+    ) -> Update:
+        """Apply the rule to a part of an example or of a fold, at the state's rate, and add to the epoch's loss.
 
-        A part of an example takes that part of the answer; but a rule that counts by weight has been told, by t, how
-        much weight it answers for.
+        A part of an example takes that part of the update; but a rule that counts by weight knows from ``t`` how much
+        weight its update is for.
         """
         by_weight = self._downhill is not None and self._downhill.by_weight
         t = self._divide(state.age, share if fold is None else fold) + 1 if by_weight else state.updates + 1
         shrink, tau = self._rule.step(m, q, a, n, t)
         if self._smooth:
             loss = self._rule.loss.value(m)
-            state.met += share * (loss if self._problem.exact else float(loss))
+            state.epoch_loss += share * (loss if self._problem.exact else float(loss))
         part = (share if not self._smooth or fold is not None or share < 1 else self._one) * state.rate
         if not self._problem.exact:
             shrink = float(shrink)
         if by_weight and fold is None:
-            return Answer(shrink, tau * self._one)
-        return Answer(shrink if shrink == 1 or part == 1 else 1 - part * (1 - shrink), tau * part)
+            return Update(shrink, tau * self._one)
+        return Update(shrink if shrink == 1 or part == 1 else 1 - part * (1 - shrink), tau * part)
 
     def _move(self, state: State, shrink: Number, step: list[Number], bias_step: Number) -> Number:
-        """Shrink and move the weights, bring them back to the rule's ball, and keep the average: return how far back.
+        """Shrink and move the weights, project them onto the rule's ball, and keep the average; return the projection.
 
         The average is over the weights as each example leaves them. So what changes now was missing for all the age.
         """
@@ -169,47 +169,47 @@ class ReferenceEngine:
                 back = self._downhill.radius / math.sqrt(square)
                 state.weights *= back
                 state.bias *= back if penalised else 1
-        if state.drift is not None:
+        if state.average_correction is not None:
             if shrink != 1 or back != 1:
                 moved, bias_step = state.weights - before, state.bias - bias_before
-            state.drift += state.age * moved
-            state.drift_bias += state.age * bias_step
+            state.average_correction += state.age * moved
+            state.average_correction_bias += state.age * bias_step
         return back
 
     def _folds(self, state: State, folds: list[list[tuple[int, Number]]], order: Order | None) -> Iterator[Step]:
-        """Ask the rule for a whole fold with the weights held still, then move them by the weighted mean."""
+        """Compute the updates of a whole fold with the weights fixed, then apply their weighted mean."""
         for fold in folds:
             total = sum((weight for _, weight in fold), start=0 * self._one)
-            answers = []
+            seen = []
             step = [0 * self._one] * self._problem.d
             bias_step = decay = 0 * self._one
-            taught = 0
+            n_moving = 0
             for i, weight in fold:
                 x, y = self._table[i], self._sign(state, i)
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
-                teaches = self._teaches(mistake, margin)
-                answers.append((i, x, y, activation, margin, mistake, teaches))
+                moves = self._moves(mistake, margin)
+                seen.append((i, x, y, activation, margin, mistake, moves))
                 if mistake or self._smooth:
-                    shrink, tau = self._answer(state, margin, None, None, None, weight, total)
-                    taught += teaches
+                    shrink, tau = self._update(state, margin, None, None, None, weight, total)
+                    n_moving += moves
                     decay += 1 - shrink
                     signed = tau * y
                     step = [s + signed * v for s, v in zip(step, x, strict=True)]
                     bias_step += signed * self._bias_square
-            if taught or decay:
+            if n_moving or decay:
                 self._check_pocket(state, order)
                 mean = [self._divide(s, total) for s in step]
                 shrink = 1 - self._divide(decay, total) if decay else 1
                 self._move(state, shrink, mean, self._divide(bias_step, total))
                 state.run_start = state.clock + total
                 state.pocket_checked = 0
-                state.mistakes += sum(answer[5] for answer in answers)
-                state.updates += taught > 0
+                state.mistakes += sum(each[5] for each in seen)
+                state.updates += n_moving > 0
             state.clock += total
-            for i, x, y, activation, margin, mistake, teaches in answers:
-                yield self._step(state, i, x, y, activation, margin, mistake, teaches)
+            for i, x, y, activation, margin, mistake, moves in seen:
+                yield self._step(state, i, x, y, activation, margin, mistake, moves)
 
     def _check_pocket(self, state: State, order: Order | None) -> None:
         """The ratchet: the longest run so far enters the pocket if it also makes less loss than the pocket."""
@@ -223,7 +223,7 @@ class ReferenceEngine:
             state.pocket = state.weights.copy()
 
     def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
-        """Return the losses of these weights for the state's question over these rows."""
+        """Return the losses of these weights for the state's task over these rows."""
         zero_one = criterion = squared = log = hinge = squared_hinge = 0 * self._one
         for i in range(self._problem.n) if rows is None else rows:
             y = self._sign(state, int(i))
@@ -251,9 +251,9 @@ class ReferenceEngine:
         threshold = 0 if self._smooth else self._rule.threshold
         return bool(margin < threshold or (margin == threshold and self._ties[y > 0]))
 
-    def _teaches(self, mistake: bool, margin: Number) -> bool:
-        """Return whether the example adds to the weights: some rules shrink them at every example, and no more."""
-        return self._downhill.teaches(margin) if self._downhill is not None else mistake or self._smooth
+    def _moves(self, mistake: bool, margin: Number) -> bool:
+        """Return whether the example adds to the weights; some rules only shrink them at most examples."""
+        return self._downhill.moves(margin) if self._downhill is not None else mistake or self._smooth
 
     def _sign(self, state: State, i: int) -> int:
         return 1 if self._problem.codes[i] == state.positive else -1

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.loop.solve import interrupts
+from separatrix.loop.interrupts import interrupts
 from separatrix.loop.state import Status
 from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.rowfile import RowFile
