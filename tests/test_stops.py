@@ -27,7 +27,10 @@ def test_no_mistakes_and_max_epochs_speak_in_sentences():
     assert str(solve(Problem(X, y), Perceptron()).status) == "converged: no mistakes (epoch 9)"
     X, y = sx.datasets.load("xor")
     status = solve(Problem(X, y), Perceptron(), stop=MaxEpochs(1000)).status
-    assert str(status) == "stopped: epoch limit of 1000 reached, 4 mistakes in the last epoch; the data may not be separable"
+    assert (
+        str(status)
+        == "stopped: epoch limit of 1000 reached, 4 mistakes in the last epoch; the data may not be separable"
+    )
     assert not status.converged
     X, y = sx.datasets.load("and")
     assert (
@@ -64,7 +67,8 @@ def test_the_loss_is_computed_only_every_k_epochs():
 def test_loss_flat_waits_for_its_patience():
     monitor = LossFlat(change=1.0, patience=2).begin()
     reasons = [
-        monitor(Epoch(k + 1, 1, 1, 0.0, 0.0, {"zero_one": loss})) for k, loss in enumerate([9.0, 5.0, 5.5, 9.0, 8.0, 8.5])
+        monitor(Epoch(k + 1, 1, 1, 0.0, 0.0, {"zero_one": loss}))
+        for k, loss in enumerate([9.0, 5.0, 5.5, 9.0, 8.0, 8.5])
     ]
     assert [reason is None for reason in reasons] == [True, True, True, True, True, False]
     assert reasons[-1].text == "converged: loss 8.5, changed by at most 1 in 2 checks (epoch 6)"

@@ -201,7 +201,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         expect(X.m.layout == Layout::dense && X.m.value == Value::f32, "lengths are for dense float32 rows");
         expect_aligned(lengths->data(), "lengths");
     }
-    // For one or two tasks the reading of the row takes all the time there is: quick answers would not be quicker.
+    // For one or two tasks the reading of the row takes all the time there is: quick predictions would not be quicker.
     if (lengths && one_by_one && plain.size() >= 3 && rule.kind == Kind::threshold) {
         pass.lengths = lengths->data();
         shadows.resize(plain.size() * std::size_t(X.m.cols));
@@ -222,9 +222,9 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         } else {
             const std::int64_t width = X.m.layout == Layout::dense ? X.m.cols : longest;
             std::vector<double> sums(std::size_t(n) * width, 0.0), bias_sum(n);
-            std::vector<std::int64_t> taught(n);
+            std::vector<std::int64_t> moving(n);
             const Folds folds{fold_size, edges ? edges->data() : nullptr};
-            const Scratch scratch{sums.data(), longest, bias_sum.data(), taught.data()};
+            const Scratch scratch{sums.data(), longest, bias_sum.data(), moving.data()};
             row = kernels().fold(X.m, mine, rule, plain.data() + first, n, folds, scratch);
         }
         const std::lock_guard<std::mutex> alone(together);
@@ -252,7 +252,7 @@ auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bia
     expect(std::int64_t(bias.shape(0)) == n_tasks, "weights and biases differ in number");
     expect_aligned(w.data(), "w");
     expect_aligned(bias.data(), "bias");
-    expect(X.m.rows == 0 || n_tasks <= PTRDIFF_MAX / 8 / X.m.rows, "so many activations do not fit in memory");
+    expect(X.m.rows == 0 || n_tasks <= PTRDIFF_MAX / 8 / X.m.rows, "the activations do not fit in memory");
     std::vector<double> out(std::size_t(X.m.rows) * n_tasks);
     {
         nb::gil_scoped_release free;

@@ -111,7 +111,7 @@ auto combine(const HeldMatrix& X, Vector<const double> v) {
 
 auto gram(const HeldMatrix& X, Vector<const double> t) {
     expect(std::int64_t(t.shape(0)) == X.m.rows, "factors and rows differ in number");
-    expect(X.m.cols < (std::int64_t(1) << 16), "a table of products of so many columns does not fit in memory");
+    expect(X.m.cols < (std::int64_t(1) << 16), "the products of all pairs of this many columns do not fit in memory");
     expect_aligned(t.data(), "t");
     const std::size_t d = X.m.cols + 1;
     std::vector<double> out(d * d);

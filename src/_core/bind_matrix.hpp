@@ -63,7 +63,7 @@ template <class T, class I>
 HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, std::int64_t cols) {
     HeldMatrix held;
     expect(cols >= 0, "a matrix cannot have a negative number of columns");
-    expect(sizeof(I) == 8 || cols <= std::int64_t(1) << 31, "32-bit indices cannot name so many columns");
+    expect(sizeof(I) == 8 || cols <= std::int64_t(1) << 31, "32-bit indices allow at most 2^31 columns");
     expect(indptr.shape(0) >= 1, "indptr of a CSR matrix is empty");
     expect_aligned(data.data(), "data");
     expect_aligned(indices.data(), "indices");

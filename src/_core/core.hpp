@@ -47,8 +47,8 @@ struct VoteSink {
 // weights did.
 // The weights are scale * w (the scale is 1 between epochs), the step is rate times the rule's, and `epoch_loss` +
 // log(`epoch_loss_factor`) is the loss of the epoch's examples, each as it was met (see note_loss; the factor is 1
-// between epochs). `scale_deficit` and `square` belong to weights that shrink (hinge.hpp): how far the sum of the scales
-// is behind the age, and |w|^2 without the scale.
+// between epochs). `scale_deficit` and `square` belong to weights that shrink (hinge.hpp): how far the sum of the
+// scales is behind the age, and |w|^2 without the scale.
 enum Real : int {
     bias, birth, average_correction_bias, run_start, pocket_bias, pocket_run, pocket_loss, scale, rate, epoch_loss,
     epoch_loss_factor, scale_deficit, square, real_slots
@@ -63,8 +63,8 @@ struct BinaryTask {
     VoteSink votes;
     std::int32_t positive;
     bool tie_is_mistake[2];  // for a negative, for a positive example
-    float* shadow;           // w in single precision, for quick answers; or null
-    double doubt;            // times |x|: how far a quick answer can be from the exact one
+    float* shadow;           // w in single precision, for quick predictions; or null
+    double doubt;            // times |x|: how far a quick prediction can be from the exact one
 };
 
 // threshold: step by `eta` when the margin is at most `threshold`. squared, log: step down the slope of that loss at
@@ -91,7 +91,7 @@ struct Pass {
     std::int64_t pool;           // length of the whole epoch, for the pocket's check
     double bias_square;          // K^2, the bias coordinate squared; 0 without a bias
     double clock;                // the weight of all examples presented before this pass
-    float* lengths;              // upper bounds on |x| of each row, 0 where not yet known; null: no quick answers
+    float* lengths;              // upper bounds on |x| of each row, 0 where not yet known; null: no quick predictions
 };
 
 // Losses over some examples, each the sum of weight * loss; see losses.py.
@@ -104,7 +104,7 @@ struct Scratch {
     double* sums;
     std::int64_t parts;
     double* bias_sum;
-    std::int64_t* taught;
+    std::int64_t* moving;  // how many examples add to the weights
 };
 
 // Where folds begin and end: every `size` examples, or, if there are `edges`, between one of these and the next, up to

@@ -10,7 +10,7 @@
 // an integer weight is exactly that many copies of the row (the thousandth takes all that is left, so that no weight
 // can hold up the run).
 //
-// Quick answers. Most examples are answered correctly by far, and then only the sign of the activation matters. Over
+// Quick predictions. Most predictions are correct by far, and then only the sign of the activation matters. Over
 // float32 rows, for several tasks at once, it is first taken in single precision with single-precision weights: the
 // result differs from the double one by less than doubt * |x|, doubt = (d + 8) 2^-24 |w| (Higham 2002, section 3.1,
 // with Cauchy's inequality for the sum of |w_j x_j|). Only a margin that clears the threshold by more than that is
@@ -56,8 +56,8 @@ inline void copy(double* to, const double* from, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) to[j] = from[j];
 }
 
-// Sum the losses of one weight vector, those that correct answers have too only with Smooth; give up once the weight
-// of the mistakes reaches `limit` (the answer is then `limit` or more).
+// Sum the losses of one weight vector, those that are positive for correct predictions too only with Smooth; give up
+// once the weight of the mistakes reaches `limit` (the result is then `limit` or more).
 template <bool Smooth, class Rows>
 std::int64_t tally_rows(const Rows& X, const Pass& pass, const BinaryTask& t, double limit, Tally* out) {
     *out = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -87,7 +87,7 @@ std::int64_t tally_rows(const Rows& X, const Pass& pass, const BinaryTask& t, do
     return all_good;
 }
 
-// The ratchet: when the current weights have had the longest run of correct answers, they replace the pocket's
+// The ratchet: when the current weights have had the longest run of correct predictions, they replace the pocket's
 // if they also make less loss on all examples of the epoch.
 template <class Rows>
 void check_pocket(const Rows& X, const Pass& pass, BinaryTask& t, double clock) {
@@ -200,7 +200,7 @@ void move(const Rows& X, const Pass& pass, BinaryTask& t, std::int64_t i, double
     ++t.count[updates];
 }
 
-// Everything that a clearly correct answer does not need: the tie, the update, the copies of the row still due.
+// Everything that a clearly correct prediction does not need: the tie, the update, the copies of the row still due.
 // False when the activation is not finite.
 template <class Rows>
 SX_COLD bool learn(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i, bool positive,
@@ -223,12 +223,12 @@ SX_COLD bool learn(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask
         a += t.real[bias];
         margin = positive ? a : -a;
     }
-    return is_finite(margin);  // an example of weight 0 teaches nothing, but must still be a number
+    return is_finite(margin);  // an example of weight 0 changes nothing, but must still be a number
 }
 
 template <int N, class Rows>
-SX_HOT bool answer(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i, double weight,
-                   std::int64_t ahead) {
+SX_HOT bool visit_row(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
+                      double weight, std::int64_t ahead) {
     const double* w[N];
     double a[N];
     SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
@@ -246,14 +246,14 @@ SX_HOT bool answer(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask
 }
 
 template <class Rows>
-SX_COLD bool answer_exactly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i,
-                            double weight) {
-    return answer<1>(X, pass, rule, &t, i, weight, -1);
+SX_COLD bool visit_row_exactly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i,
+                               double weight) {
+    return visit_row<1>(X, pass, rule, &t, i, weight, -1);
 }
 
 template <int N, class Rows>
-SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
-                           double weight, std::int64_t ahead) {
+SX_HOT bool visit_row_quickly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
+                              double weight, std::int64_t ahead) {
     const float* w[N];
     float a[N], square = 0.0f, length = load_relaxed(pass.lengths + i);
     SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].shadow;
@@ -270,22 +270,22 @@ SX_HOT bool answer_quickly(const Rows& X, const Pass& pass, const Rule& rule, Bi
         const double margin = code == t.positive ? activation : -activation;
         const double doubt = t.doubt * double(length) + double(X.cols) * 0x1p-120;
         if (margin - doubt > rule.threshold && is_finite(margin)) continue;
-        if (!answer_exactly(X, pass, rule, t, i, weight)) return false;
+        if (!visit_row_exactly(X, pass, rule, t, i, weight)) return false;
     }
     return true;
 }
 
-// Visit the examples one at a time; `ask` answers one row for a block of tasks.
-template <class Rows, class Ask>
-SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, BinaryTask* tasks, int n_tasks, Ask ask) {
+// Visit the examples one at a time; `visit` presents one row for a block of tasks.
+template <class Rows, class Visit>
+SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, BinaryTask* tasks, int n_tasks, Visit visit) {
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
         const std::int64_t ahead = row_ahead<Rows>(pass, p);
         const double weight = pass.weights ? pass.weights[i] : 1.0;
         const bool good = n_tasks == 1  // the common case, kept apart: the compiler does better by it alone
-                              ? ask(Block<1>{}, tasks, i, weight, ahead)
+                              ? visit(Block<1>{}, tasks, i, weight, ahead)
                               : in_blocks(n_tasks, [&](auto block, int k) {
-                                    return ask(block, tasks + k, i, weight, k == 0 ? ahead : -1);
+                                    return visit(block, tasks + k, i, weight, k == 0 ? ahead : -1);
                                 });
         if (!good) return i;
         pass.clock += weight;
@@ -296,17 +296,17 @@ SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, BinaryTask* tasks, int
 
 template <class Rows>
 std::int64_t visit_rows(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
-    auto ask = [&](auto block, BinaryTask* t, std::int64_t i, double weight, std::int64_t ahead) {
-        return answer<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
+    auto visit = [&](auto block, BinaryTask* t, std::int64_t i, double weight, std::int64_t ahead) {
+        return visit_row<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     };
-    return visit_with(X, pass, tasks, n_tasks, ask);
+    return visit_with(X, pass, tasks, n_tasks, visit);
 }
 
 template <class Rows>
 std::int64_t visit_rows_quickly(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
     for (int k = 0; k < n_tasks; ++k) cast_shadow(X, tasks[k]);
-    auto ask = [&](auto block, BinaryTask* t, std::int64_t i, double weight, std::int64_t ahead) {
-        return answer_quickly<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
+    auto visit = [&](auto block, BinaryTask* t, std::int64_t i, double weight, std::int64_t ahead) {
+        return visit_row_quickly<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     };
-    return visit_with(X, pass, tasks, n_tasks, ask);
+    return visit_with(X, pass, tasks, n_tasks, visit);
 }

@@ -97,7 +97,7 @@ SX_HOT Sums sums_of(const Csr<T, I>& X, std::int64_t i, const double* w) {
             (square[0] + square[2]) + (square[1] + square[3]), (to - from) / kSparseLanes + 4};
 }
 
-// Call work(column, value) for the numbers of a row until it answers true; whether it did.
+// Call work(column, value) for the numbers of a row until it returns true; whether it did.
 template <class T, class Work>
 bool any_entry(const Dense<T>& X, std::int64_t i, Work work) {
     const T* x = X.row(i);

@@ -1,5 +1,5 @@
-// Fold and batch gradient descent: the rule answers for every example of a fold with the weights held still; the
-// weighted mean of the answers moves them (Lecture 002).
+// Fold and batch gradient descent: the updates of all examples of a fold are computed with the weights fixed; their
+// weighted mean is applied (Lecture 002).
 //
 // Problem, input and output as in epoch.hpp and smooth.hpp. Two matrix products, X w and X^T tau, with their sums in a
 // fixed order. Dense rows are read once for both, the second product going to `sums`; for CSR rows, whose folds
@@ -7,7 +7,7 @@
 //
 // Included by kernels.cpp only, inside the namespace of one build.
 
-// Move one task's weights by a fold's answers.
+// Move one task's weights by the updates of a fold.
 template <class Rows>
 void move_by_fold(const Rows& X, const Pass& pass, BinaryTask& t, std::int64_t from, std::int64_t to, double* sums,
                   double shrink, double total, double age) {
@@ -41,7 +41,7 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* 
     for (std::int64_t from = pass.begin, to; from < pass.end; from = to) {
         to = edge ? *++edge : pass.end - from > folds.size ? from + folds.size : pass.end;
         double total = 0.0;
-        for (int k = 0; k < n_tasks; ++k) scratch.bias_sum[k] = 0.0, scratch.taught[k] = 0;
+        for (int k = 0; k < n_tasks; ++k) scratch.bias_sum[k] = 0.0, scratch.moving[k] = 0;
         for (std::int64_t p = from; p < to; ++p) {
             const std::int64_t i = row_at(pass, p);
             const double weight = weight_at(pass, p, i);
@@ -74,7 +74,7 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* 
                     const double tau = (Loss::kHinge ? 1.0 : step_size(rule, t)) * at.slope * weight;
                     const double signed_tau = positive ? tau : -tau;
                     scratch.bias_sum[first + k] += signed_tau * pass.bias_square;
-                    ++scratch.taught[first + k];
+                    ++scratch.moving[first + k];
                     if (Rows::kSparse) {
                         sums[p - from] = signed_tau;
                     } else {
@@ -87,14 +87,14 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* 
         }
         for (int k = 0; k < n_tasks; ++k) {
             BinaryTask& t = tasks[k];
-            if constexpr (Loss::kHinge) {  // shrinks also where no example taught
+            if constexpr (Loss::kHinge) {  // shrinks also where no example adds to the weights
                 if (total > 0.0) {
                     move_hinge_by_fold(X, pass, rule, t, from, to, scratch.sums + k * width, scratch.bias_sum[k], total,
-                                       scratch.taught[k] > 0);
+                                       scratch.moving[k] > 0);
                 }
                 continue;
             }
-            if (scratch.taught[k] == 0) continue;
+            if (scratch.moving[k] == 0) continue;
             if (t.pocket) check_pocket(X, pass, t, pass.clock);
             const double age = pass.clock - t.real[birth];
             const double shrink = 1.0 - step_size(rule, t) * rule.alpha;

@@ -18,7 +18,7 @@
 
 constexpr double kSmallestAveragedScale = 0x1p-10;
 
-// The hinge loss, in the form that fold.hpp asks for.
+// The hinge loss, in the form that fold.hpp needs.
 struct Hinge {
     static constexpr bool kAlways = true, kFactor = false, kHinge = true;
     double slope;
@@ -124,15 +124,15 @@ SX_COLD bool present_hinge_again(const Rows& X, const Pass& pass, const Rule& ru
 }
 
 template <int N, class Rows>
-SX_HOT bool answer_hinge(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
-                         double weight, std::int64_t ahead) {
+SX_HOT bool visit_row_hinge(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
+                            double weight, std::int64_t ahead) {
     const double* w[N];
     double dot[N];
     SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
     X.template dots<N>(i, w, dot, ahead);
     SX_UNROLL for (int k = 0; k < N; ++k) {
         BinaryTask& t = tasks[k];
-        if (!(weight > 0.0)) {  // it teaches nothing, but must still be a number
+        if (!(weight > 0.0)) {  // it changes nothing, but must still be a number
             if (!is_finite(dot[k])) return false;
             continue;
         }
@@ -159,22 +159,22 @@ void measure(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* task
 template <class Rows>
 std::int64_t visit_hinge(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
     measure(X, pass, rule, tasks, n_tasks);
-    auto ask = [&](auto block, BinaryTask* some, std::int64_t i, double weight, std::int64_t ahead) {
-        return answer_hinge<decltype(block)::size>(X, pass, rule, some, i, weight, ahead);
+    auto visit = [&](auto block, BinaryTask* some, std::int64_t i, double weight, std::int64_t ahead) {
+        return visit_row_hinge<decltype(block)::size>(X, pass, rule, some, i, weight, ahead);
     };
-    return visit_with(X, pass, tasks, n_tasks, ask);
+    return visit_with(X, pass, tasks, n_tasks, visit);
 }
 
-// Move one task's weights by a fold's answers: `sums` holds weight * y for each example (CSR rows) or the sum of
+// Move one task's weights by the updates of a fold: `sums` holds weight * y for each example (CSR rows) or the sum of
 // weight * y * x (dense rows) over those with a margin below 1, and `bias_sum` that of weight * y * K^2.
 template <class Rows>
 void move_hinge_by_fold(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t from,
-                        std::int64_t to, double* sums, double bias_sum, double total, bool taught) {
+                        std::int64_t to, double* sums, double bias_sum, double total, bool moving) {
     const double age = pass.clock - t.real[birth], bias_before = t.real[bias];
     const bool by_weight = rule.kind == Kind::pegasos;
     const Pace pace = pace_of(rule, age, by_weight ? total : 1.0);
     shrink_by(X, rule, t, pace.shrink, age);
-    if (taught) {
+    if (moving) {
         const double part = pace.tau / total;
         t.real[bias] += bias_sum * part;
         if constexpr (Rows::kSparse) {

@@ -1,8 +1,8 @@
 // The perceptron in dual form (Lecture 003, 2.5): visit examples one at a time, with a kernel in place of products.
 //
 // Problem: for one task run the perceptron over the examples of a pass, in order, keeping alpha_i y_i of every
-// example and, in `activation`, sum_j alpha_j y_j K_ij. A correct answer costs one comparison, a mistake at i one kernel
-// row: activation += tau y_i K_i, b += tau y_i K^2. Weights, readouts and ties are those of epoch.hpp: an example of
+// example and, in `activation`, sum_j alpha_j y_j K_ij. A correct prediction costs one comparison, a mistake at i one
+// kernel row: activation += tau y_i K_i, b += tau y_i K^2. Weights, readouts and ties are those of epoch.hpp: an example of
 // weight 2.5 is presented at most three times in succession. When the row of a mistake is not in the store, the loop
 // stops there and says so; it goes on from the same place once the row has been computed.
 //

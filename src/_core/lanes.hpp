@@ -100,7 +100,7 @@ struct Block {
 };
 
 // Call work(Block<N>, first) for blocks of weight vectors that cover 0..n, as large as the registers allow; stop at the
-// first that answers false.
+// first that returns false.
 template <class Work>
 SX_HOT bool in_blocks(int n, Work work) {
     int k = 0;
@@ -116,8 +116,8 @@ SX_HOT bool in_blocks(int n, Work work) {
     return true;
 }
 
-// Single precision, for quick answers only: their sums may be taken in any order and fused, since a bound on the error
-// decides whether the answer counts.
+// Single precision, for quick predictions only: their sums may be taken in any order and fused, since a bound on the
+// error decides whether the result counts.
 #if defined(__GNUC__)
 constexpr int kFloats = 2 * kWidth;
 typedef float FVec __attribute__((vector_size(kFloats * sizeof(float))));

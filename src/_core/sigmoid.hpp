@@ -76,7 +76,7 @@ struct Squared {
     SX_HOT double loss() const { return 0.5 * wrong * wrong; }
 
 private:
-    double wrong;  // the probability that the neuron gives to the wrong answer, s(-m)
+    double wrong;  // the probability that the neuron gives to the wrong class, s(-m)
 };
 
 // log(1 + e^-m), which is rest() + log(factor()) with a factor from 1 to 2.
@@ -95,7 +95,7 @@ private:
     double margin, small;
 };
 
-// The perceptron criterion max(0, -m), which a threshold rule walks down; its slope is asked for on mistakes only.
+// The perceptron criterion max(0, -m), which a threshold rule descends; its slope is used on mistakes only.
 struct Step {
     static constexpr bool kAlways = false, kHinge = false;
     static constexpr double slope = 1.0;

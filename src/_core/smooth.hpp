@@ -72,15 +72,15 @@ SX_COLD bool present_again(const Rows& X, const Pass& pass, const Rule& rule, Bi
 }
 
 template <int N, class Loss, class Rows>
-SX_HOT bool answer_smoothly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
-                            double weight, std::int64_t ahead) {
+SX_HOT bool visit_row_smoothly(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
+                               double weight, std::int64_t ahead) {
     const double* w[N];
     double dot[N];
     SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
     X.template dots<N>(i, w, dot, ahead);
     SX_UNROLL for (int k = 0; k < N; ++k) {
         BinaryTask& t = tasks[k];
-        if (!(weight > 0.0)) {  // it teaches nothing, but must still be a number
+        if (!(weight > 0.0)) {  // it changes nothing, but must still be a number
             if (!is_finite(dot[k])) return false;
             continue;
         }
@@ -115,8 +115,8 @@ std::int64_t visit_alone(const Rows& X, Pass& pass, const Rule& rule, BinaryTask
 template <class Loss, class Rows>
 std::int64_t visit_smoothly(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
     if (n_tasks == 1 && !pass.weights) return visit_alone<Loss>(X, pass, rule, tasks[0]);
-    auto ask = [&](auto block, BinaryTask* some, std::int64_t i, double weight, std::int64_t ahead) {
-        return answer_smoothly<decltype(block)::size, Loss>(X, pass, rule, some, i, weight, ahead);
+    auto visit = [&](auto block, BinaryTask* some, std::int64_t i, double weight, std::int64_t ahead) {
+        return visit_row_smoothly<decltype(block)::size, Loss>(X, pass, rule, some, i, weight, ahead);
     };
-    return visit_with(X, pass, tasks, n_tasks, ask);
+    return visit_with(X, pass, tasks, n_tasks, visit);
 }

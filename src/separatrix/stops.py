@@ -200,7 +200,9 @@ class TimeLimit(Stop):
     def reason(self, epoch: int, mistakes: int) -> StopReason:
         """Return the reason of a run that this limit ended."""
         made = times(mistakes, "mistake")
-        return StopReason(f"stopped: time limit of {self.seconds:g} s reached in epoch {epoch} ({made} in it)", False, cut=True)
+        return StopReason(
+            f"stopped: time limit of {self.seconds:g} s reached in epoch {epoch} ({made} in it)", False, cut=True
+        )
 
 
 @dataclass(frozen=True)

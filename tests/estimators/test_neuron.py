@@ -296,7 +296,9 @@ def test_a_separable_problem_ends_without_a_warning_though_its_loss_has_no_minim
 
 
 def test_a_run_that_has_not_converged_warns(cancer):
-    with pytest.warns(ConvergenceWarning, match=r"stopped: epoch limit of 3 reached, .* mean loss .* Scale the features"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"stopped: epoch limit of 3 reached, .* mean loss .* Scale the features"
+    ):
         sx.Neuron(max_iter=3).fit(*cancer)
 
 

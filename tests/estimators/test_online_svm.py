@@ -411,7 +411,7 @@ def test_n_is_what_the_examples_of_the_call_weigh_unless_given():
         assert left.weights.tobytes() == told.weights.tobytes()
         other = solve(problem, OnlineHinge(0.5, n=20), stop=stop)
         assert other.weights.tobytes() != told.weights.tobytes()
-    with pytest.raises(ValueError, match="the rule does not know N, the number of examples: give it n"):
+    with pytest.raises(ValueError, match="the number of examples is not known: set n"):
         OnlineHinge().step(0, 1, 0, 0, 1)
 
 
@@ -488,5 +488,5 @@ def test_what_cannot_be_done_is_refused():
     for readout in ("voted", "pocket"):
         with pytest.raises(ValueError, match=f"readout='{readout}' is for rules that update on mistakes only"):
             solve(Problem(X, y), Pegasos(), readout=readout)
-    with pytest.raises(ValueError, match="rule 'pegasos' has no exact numbers: give it floats"):
+    with pytest.raises(ValueError, match="rule 'pegasos' cannot compute with exact numbers: use floats"):
         solve(Problem.from_exact([[1], [2]], [0, 1]), Pegasos(1, project=True), engine="reference")

@@ -340,7 +340,8 @@ def test_one_class_wrong_width_and_unfitted_are_said():
 def test_a_run_that_did_not_converge_warns_and_says_what_to_do():
     X, y = sx.datasets.load("xor")
     with pytest.warns(
-        ConvergenceWarning, match=r"stopped: epoch limit of 5 reached, \d mistakes in the last epoch; .* readout='averaged'"
+        ConvergenceWarning,
+        match=r"stopped: epoch limit of 5 reached, \d mistakes in the last epoch; .* readout='averaged'",
     ):
         sx.Perceptron(max_iter=5).fit(X, y)
     with warnings.catch_warnings():

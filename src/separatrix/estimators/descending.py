@@ -1,4 +1,4 @@
-"""What the estimators that descend share: the rule their parameters name, the loss curve, probabilities."""
+"""The mixin of the estimators trained by gradient descent: their rule, the loss curve, probabilities."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ class Descending:
 
     def _advice(self) -> str | None:
         if self.status_.diverged:
-            return None  # the status says it all
-        return "Scale the features, give it more epochs (max_iter), or try another eta0 or learning_rate='adaptive'."
+            return None  # the status has a better one
+        return "Scale the features, increase max_iter, or try another eta0 or learning_rate='adaptive'."
 
 
 def probabilities(activations: Floats, n_classes: int) -> Floats:
-    """Return what sigmoid neurons say about each class."""
+    """Return the probabilities of the classes, given the activations of their sigmoid neurons."""
     outputs = np.asarray(sigmoid(activations))
     if n_classes == 1:
         return np.ones((len(outputs), 1))
     if outputs.ndim == 1:
         return np.stack([np.asarray(sigmoid(-activations)), outputs], axis=1)
     rows, best = np.arange(len(outputs)), activations.argmax(axis=1)
-    outputs = np.maximum(outputs, np.finfo(float).tiny)  # where every neuron says no as firmly as numbers allow
-    outputs[rows, best] *= 1 + 1e-15  # where several say yes as firmly, the predicted class is still the first
+    outputs = np.maximum(outputs, np.finfo(float).tiny)  # where every output underflows
+    outputs[rows, best] *= 1 + 1e-15  # where several are 1, the predicted class still comes first
     return np.asarray(outputs / outputs.sum(axis=1, keepdims=True))

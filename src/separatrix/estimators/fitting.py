@@ -1,4 +1,4 @@
-"""What every estimator's fit needs: numbers checked, classes joined, data told apart, failures undone."""
+"""What every estimator's fit needs: checked parameters, joined classes, a fingerprint of the data, undo on errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def check_stop(stop: Any) -> None:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Return how many threads n_jobs stands for."""
+    """Return the number of threads that n_jobs stands for."""
     from joblib import effective_n_jobs
 
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer)):
@@ -107,7 +107,7 @@ def weigh_classes(problem: Problem, class_weight: Any) -> None:
 
 
 def fingerprint(problem: Problem) -> tuple[Any, ...]:
-    """Return what tells this data from other data: the shape, all labels and weights, and some of the rows."""
+    """Return a fingerprint of the data: its shape, checksums of all labels and weights, and of some of the rows."""
     values = problem.rows.values
     sample = values[:: max(1, problem.n // 64)]
     arrays = (sample.indices, sample.data) if is_sparse(sample) else (sample,)
@@ -121,7 +121,7 @@ def fingerprint(problem: Problem) -> tuple[Any, ...]:
 
 @contextmanager
 def undone_on_error(estimator: Any) -> Iterator[None]:
-    """Leave the estimator as it was when something goes wrong: a failed fit must not spoil a good one."""
+    """Restore the estimator on an error: a failed fit leaves the last one as it was."""
     before = dict(vars(estimator))
     try:
         yield

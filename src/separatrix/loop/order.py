@@ -18,7 +18,7 @@ Order = NDArray[np.uint32]
 
 
 class EpochPlan(NamedTuple):
-    """What an epoch presents.
+    """The examples of an epoch, in the order in which they are presented.
 
     ``rows`` are its examples in order, None for all as they stand. Where folds are cut by weight, ``entries`` are the
     rows as presented, one that lies across a cut twice, with the weights ``shares``, and ``edges`` are where folds
@@ -42,7 +42,7 @@ def cut_by_weight(order: Order, weights: NDArray[np.float64], fold: int, *, most
     """Cut an order into folds that weigh ``fold`` each (the last may weigh less): entries, shares, edges.
 
     So an example of weight 2 is in every way two examples. Where the examples weigh more than ``most`` on average the
-    folds are heavier, so that no weights can hold up a run: there are at most ``most`` times as many as without.
+    folds are heavier, which bounds the length of a run: there are at most ``most`` times as many as without weights.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def cut_by_weight(order: Order, weights: NDArray[np.float64], fold: int, *, most
 
 
 ORDERS = ("cyclic", "shuffled")
-_HELD_OUT = 2**64 - 1  # the number of the "epoch" whose order picks the held-out examples
+_HELD_OUT = 2**64 - 1  # the number of the "epoch" whose order draws the validation set
 
 
 class Orders:
@@ -76,18 +76,18 @@ class Orders:
     order : {"cyclic", "shuffled"}
         As the rows stand, or shuffled anew each epoch.
     seed : int
-        Where the shuffled orders and the held-out examples come from.
+        The random seed of the shuffled orders and of the validation set.
     held_out : float, default=0
-        The part of the examples to keep out of every epoch.
+        The fraction of the examples that become the validation set and are in no epoch.
     first : int, default=0
         The first epoch of the run.
 
     Attributes
     ----------
     held_out : array or None
-        The rows kept out.
+        The rows of the validation set.
     pool : int
-        How many examples an epoch visits.
+        The number of examples of an epoch.
     """
 
     def __init__(self, problem: Problem, order: str, seed: int, held_out: float = 0.0, first: int = 0) -> None:
@@ -109,8 +109,8 @@ class Orders:
                 kept_out = round(held_out * len(drawn))
                 if not 0 < kept_out < len(drawn):
                     raise ValueError(
-                        f"cannot hold out {held_out:g} of {len(drawn)} examples: at least one must be held out and "
-                        "one left to learn from"
+                        f"a validation fraction of {held_out:g} does not split {len(drawn)} examples: both parts need "
+                        "at least one"
                     )
                 self.held_out = drawn[:kept_out]
                 self._train = np.sort(drawn[kept_out:])
@@ -139,7 +139,7 @@ class Orders:
         return EpochPlan(rows, entries, len(entries), shares, edges)
 
     def unvisited(self, problem: Problem) -> list[int]:
-        """Return the rows that no epoch will look at."""
+        """Return the rows that no epoch visits."""
         if self._train is None and (self._shuffler is None or problem.weights is None):
             return []
         seen = np.zeros(problem.n, dtype=bool)

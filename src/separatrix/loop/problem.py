@@ -1,7 +1,7 @@
 """Problem: checked rows, labels and weights that every engine can trust.
 
-Labels of any kind become codes 0..k-1 in sorted order; in a two-class problem code 1 is the class +1. What an
-acceptable X is stands in rows.py.
+Labels of any kind become codes 0..k-1 in sorted order; in a two-class problem code 1 is the class +1. X is checked in
+``geometry/rows.py``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def encode_labels(y: Any, n: int | None = None) -> Labels:
 
 
 def _is_missing(label: Any) -> bool:
-    """NaN is not itself, and pandas.NA does not say whether it is."""
+    """Return whether a label is NaN (not equal to itself) or pandas.NA (which does not say)."""
     try:
         return bool(label != label)
     except TypeError:
@@ -138,12 +138,12 @@ class Problem:
     y : sequence or Labels
         One label for each example, of any kind that can be sorted.
     sample_weight : sequence of float, optional
-        How often each example counts; 0 leaves it out.
+        The weight of each example; 0 leaves it out.
     bias : float, "ball" or None, default=1.0
-        The constant K that stands as one more coordinate of every example; "ball" is the radius of the smallest ball
-        that holds the examples, None or 0 a plane through the origin.
+        The constant K, an additional coordinate of every example; "ball" is the radius of the smallest enclosing ball
+        of the examples, None or 0 a hyperplane through the origin.
     check_finite : bool, default=True
-        Look at every value now. With False, whoever reads the rows must look.
+        Check every value now. With False, whoever reads the rows must check.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class Problem:
 
     def _radius(self) -> float:
         ball = smallest_ball(self.rows, self.weights)
-        return ball.upper if ball.lower > 0 else 1.0  # examples that are all alike have no radius
+        return ball.upper if ball.lower > 0 else 1.0  # examples that are all equal have no radius
 
     def signs(self, positive: int = 1) -> NDArray[np.int32]:
         """Return +1 for the class of this code and -1 for all others."""

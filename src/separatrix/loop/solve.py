@@ -126,7 +126,7 @@ def new_state(problem: Problem, positive: int, start: Any, *, readout: str, seed
     if np.shape(weights) != (problem.d,):
         raise ValueError(f"the start needs {problem.d} weights, one for each column; found shape {np.shape(weights)}")
     if bias and not problem.bias:
-        raise ValueError(f"a starting bias of {bias} needs a bias: it is switched off here")
+        raise ValueError(f"a starting bias of {bias} needs a problem with a bias")
     state = State.new(positive, weights, bias, readout=readout, clock=clock, exact=exact)
     if readout == "voted" and not exact:
         state.voted_weights = VotedWeights((weights, bias), float(problem.bias))

@@ -78,8 +78,8 @@ class State(Resumable):
 
     For rules that descend a loss, ``epoch_loss`` sums the loss of the epoch's examples, each as it was met (plus the
     logarithm of ``epoch_loss_factor``, which is 1 between epochs), and ``penalty`` is that of the weights when the
-    epoch began; ``rate`` is the factor of an adaptive learning rate, ``plateau`` the lowest loss so far and the epochs since
-    then, and ``level`` the initial loss of the run.
+    epoch began; ``rate`` is the factor of an adaptive learning rate, ``plateau`` the lowest loss so far and the epochs
+    since then, and ``level`` the initial loss of the run.
     """
 
     positive: int

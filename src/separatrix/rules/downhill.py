@@ -85,5 +85,5 @@ class Downhill:
         return True
 
     def among(self, n: Number) -> Downhill:
-        """Return the rule for a run over examples that weigh ``n`` together."""
+        """Return the rule for a run over examples of total weight ``n``."""
         return self

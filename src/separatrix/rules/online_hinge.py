@@ -22,7 +22,7 @@ class OnlineHinge(Hinged):
     Parameters
     ----------
     gamma : number, default=1
-        What a margin that falls short of 1 costs, and the length of a step.
+        The cost of a margin below 1, and the length of a step.
     n : number, optional
         N, the number of examples (each counts with its weight). By default that of the run, or of each call when
         learning goes on online.
@@ -61,7 +61,7 @@ class OnlineHinge(Hinged):
     def decay(self) -> Number:
         """What a step takes off the weights, ``1/(2N)``."""
         if self.n is None:
-            raise ValueError("the rule does not know N, the number of examples: give it n")
+            raise ValueError("the number of examples is not known: set n")
         return inverse(2 * (float(self.n) if isinstance(self.gamma, float) else self.n))
 
     @property
@@ -70,7 +70,7 @@ class OnlineHinge(Hinged):
         return self.decay * inverse(self.gamma)
 
     def among(self, n: Number) -> OnlineHinge:
-        """Return the rule for a run over examples that weigh ``n`` together, unless it was told another N."""
+        """Return the rule for a run over examples of total weight ``n``, unless another N was given."""
         return self if self.n is not None else replace(self, n=max(n, 1))
 
     def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:

@@ -35,7 +35,7 @@ class CompiledEngine:
         if kernel is None:
             raise ValueError(f"rule {rule.name!r} has no compiled form: use engine='reference'")
         if problem.exact:
-            raise ValueError("exact numbers run in the reference engine only")
+            raise ValueError("exact numbers run in the reference engine only: use engine='reference'")
         if on_step is not None:
             raise ValueError("steps can be observed in the reference engine only: use engine='reference'")
         self._problem = problem

@@ -43,7 +43,7 @@ class KernelEngine:
         on_step: Callable[[Step], None] | None = None,
     ) -> None:
         if batch_size != 1 or on_step is not None or getattr(rule, "kernel", None) != "threshold":
-            raise ValueError("the dual form runs the perceptron one example at a time")
+            raise ValueError("the dual form is for the perceptron with batch_size=1 and without step observers")
         self._problem = problem
         self._rule = rule
         self._ties = ties(boundary)

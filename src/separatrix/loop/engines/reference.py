@@ -42,7 +42,7 @@ class ReferenceEngine:
         self._downhill = rule if isinstance(rule, Downhill) else None
         self._smooth = rule.threshold == math.inf
         if problem.exact and self._smooth and not (self._downhill and self._downhill.exact):
-            raise ValueError(f"rule {rule.name!r} has no exact numbers: give it floats")
+            raise ValueError(f"rule {rule.name!r} cannot compute with exact numbers: use floats")
         self._ties = ties(boundary)
         self._batch_size = batch_size
         self._on_step = on_step
