@@ -279,12 +279,18 @@ def test_several_classes_are_a_table(tmp_path):
     ("arguments", "message"),
     [
         (["nowhere.csv"], "there is no file nowhere.csv"),
-        (["nowhere"], "there is no file nowhere, nor a built-in data set of that name; those are penguins, lecture-000, "),
+        (
+            ["nowhere"],
+            "there is no file nowhere, nor a built-in data set of that name; those are penguins, lecture-000, ",
+        ),
         (["xor", "--target", "y"], "with labels of its own"),
         (["DATA"], "Name it with --target"),
         (["DATA", "--target", "x"], "no column 'x', which --target names; its columns are a, b, class"),
         (["EMPTY", "--target", "x"], "is empty"),
-        (["ONE", "--target", "class"], "column 'class' is constant: every row has 'no'; at least two classes are needed"),
+        (
+            ["ONE", "--target", "class"],
+            "column 'class' is constant: every row has 'no'; at least two classes are needed",
+        ),
         (["TEXT", "--target", "class"], "column 'a' holds numbers and also 'x', which is none"),
         (["TWICE", "--target", "class"], "two columns called 'a'"),
         (["HUGE", "--target", "class"], "row 1, column 'a': inf is not a finite number"),

@@ -345,7 +345,7 @@ def test_a_run_that_was_interrupted_goes_on_with_the_same_bits(model, where, tmp
     settings = Settings(model, certify=0, epochs=3, parameters={"solver": "online"} if model == "svm" else {})
     monkeypatch.setattr("separatrix.loop.engines.compiled.CompiledEngine.chunk", lambda *_: 100)
     whole = fitted(name, settings=settings, budget=budget).model
-    assert "3 epochs" in whole.facts.status
+    assert "epoch limit of 3 reached" in whole.facts.status
     ticks = itertools.count()
     monkeypatch.setattr("time.perf_counter", lambda: 0.05 * next(ticks))  # a clock that no load of the machine changes
     short = dataclasses.replace(settings, time_limit=0.15)

@@ -86,7 +86,9 @@ class DiskTraining:
                         return Status(f"interrupted in epoch {epoch + 1}", False, interrupted=True)
                     if time_limit is not None and time.perf_counter() - began >= time_limit:
                         made = times(self.progress.mistakes, "mistake")
-                        return Status(f"stopped: time limit of {time_limit:g} s (epoch {epoch + 1}, {made})", False)
+                        return Status(
+                            f"stopped: time limit of {time_limit:g} s reached in epoch {epoch + 1}, {made}", False
+                        )
                     self._train(group)
                     if self._estimator.status_.diverged:
                         return self._estimator.status_  # type: ignore[no-any-return]
@@ -95,9 +97,9 @@ class DiskTraining:
                 self.mistakes.append(self.progress.mistakes)
                 self.progress = Progress(epoch + 1)
                 if self._until_no_mistakes and self.mistakes[-1] == 0:
-                    return Status(f"converged: no mistakes in epoch {epoch + 1}", True)
-        last = times(self.mistakes[-1], "mistake") if self.mistakes else "no epoch"
-        return Status(f"stopped: {times(self.progress.epoch, 'epoch')}, {last} in the last", False)
+                    return Status(f"converged: no mistakes (epoch {epoch + 1})", True)
+        last = times(self.mistakes[-1] if self.mistakes else 0, "mistake")
+        return Status(f"stopped: epoch limit of {self._epochs} reached, {last} in the last epoch", False)
 
     def _train(self, group: list[tuple[int, int]]) -> None:
         X, labels, weights = self._file.read(group)
