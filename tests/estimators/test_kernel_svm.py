@@ -19,7 +19,7 @@ from ctrl_c import press_ctrl_c
 from separatrix import _core
 from separatrix.geometry.kernels import check_kernel
 from separatrix.geometry.rows import Rows
-from separatrix.svm.blocks import SoftMargin, best_bias, bracket
+from separatrix.svm.blocks import KernelRun, best_bias, bracket
 
 
 def noisy(n=80, d=3, noise=0.5, share=0.5, seed=0):
@@ -333,7 +333,7 @@ def test_the_gap_can_be_watched(capfd):
 def test_the_machine_can_be_told_of_each_round():
     X, y = noisy()
     seen = []
-    machine = SoftMargin(
+    machine = KernelRun(
         check_kernel("rbf", gamma=1.0), Rows(X), np.where(y, 1.0, -1.0), np.ones(80), tol=1e-6, max_iter=100,
         megabytes=10, watch=seen.append,
     ).run()  # fmt: skip

@@ -35,7 +35,7 @@ from separatrix.certificates.corral import NOTHING, Corral
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.geometry.simplex import one_thread
 from separatrix.svm.ascent import Ascent
-from separatrix.svm.question import Question
+from separatrix.svm.task import MarginTask
 
 Places = NDArray[np.intp]
 
@@ -293,8 +293,8 @@ class _Pools(_Search):
     def _start(self, pool: Places, points: Floats, length: float) -> tuple[Places, Floats] | None:
         """Return likely rows of the corral and weights from some epochs of coordinate ascent; None if it overflows."""
         signs = self.signs[pool]
-        question = Question(Rows(points), signs, np.full(len(pool), np.inf), free=self.free)
-        ascent = Ascent(question, None, self.seed)
+        task = MarginTask(Rows(points), signs, np.full(len(pool), np.inf), free=self.free)
+        ascent = Ascent(task, None, self.seed)
         ascent.bias_square *= _PULL
         if len(self.points) and length > _FAINT:
             known = np.searchsorted(pool, self.points)
@@ -342,11 +342,11 @@ class _Wide(_Search):
             scaled = Rows(self.rows.values * 2.0**-half * 2.0 ** (half - self._exponent))
         else:
             self._exponent = 0
-        question = Question(scaled, self.signs, np.full(len(self.signs), np.inf), free=self.free)
-        longest = math.sqrt(float(question.squares.max()))
+        task = MarginTask(scaled, self.signs, np.full(len(self.signs), np.inf), free=self.free)
+        longest = math.sqrt(float(task.squares.max()))
         if self.free:
             longest = math.hypot(longest, _scaled(1.0, -self._exponent))
-        ascent = Ascent(question, None, self.seed)
+        ascent = Ascent(task, None, self.seed)
         ascent.bias_square *= _PULL
         while ascent.epochs < _EPOCHS:
             try:
@@ -355,7 +355,7 @@ class _Wide(_Search):
                 break
             if not over and ascent.epochs != _LOOKS // 2 and ascent.epochs % _LOOKS:
                 continue
-            self._look(question, ascent)
+            self._look(task, ascent)
             if over:
                 return self.end("halted")
             if self.upper - self.plane[2] <= self.tol * self.upper:
@@ -364,9 +364,9 @@ class _Wide(_Search):
                 return self.end("epsilon")
         return self.end("stuck")
 
-    def _look(self, question: Question, ascent: Ascent) -> None:
+    def _look(self, task: MarginTask, ascent: Ascent) -> None:
         """Measure the plane and the convex weights that the ascent has come to."""
-        matrix, signs, alpha = question.rows.matrix, self.signs, ascent.alpha
+        matrix, signs, alpha = task.rows.matrix, self.signs, ascent.alpha
         above = np.where(signs > 0.0, alpha, 0.0)
         ones = np.ones(len(alpha))
         sums = [_core.dot(above, ones), _core.dot(alpha - above, ones)]

@@ -22,7 +22,7 @@ from separatrix.certificates.proving import Proof, prove
 from separatrix.certificates.witness import Plane, Points, Witness
 from separatrix.geometry.rows import Floats
 from separatrix.svm.hard import HardRun
-from separatrix.svm.question import Question
+from separatrix.svm.task import MarginTask
 
 _MOST_COORDINATES = 400  # in which integer arithmetic may decide about all rows
 _MOST_VALUES = 200_000_000  # of those rows
@@ -79,7 +79,7 @@ def _narrowed(data: Data, witness: Witness, tol: float, seed: int, halted: Calla
     size = bounds.radius(data.rows)[1]
     if data.n * data.d > _LARGEST_RUN or not 1.0 / _EXTREME < size < _EXTREME or halted():
         return witness, proof
-    run = HardRun(Question(data.rows, data.signs, np.full(data.n, np.inf), free=data.free), tol, seed)
+    run = HardRun(MarginTask(data.rows, data.signs, np.full(data.n, np.inf), free=data.free), tol, seed)
     try:
         with np.errstate(all="ignore"):
             answer = run.go(_EPOCHS, halted)

@@ -22,7 +22,7 @@ from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.interrupts import interrupts
 from separatrix.loop.state import Status
 from separatrix.observers import RoundProgress
-from separatrix.svm.blocks import Machine, Round, Rounds, SoftMargin
+from separatrix.svm.blocks import KernelRun, KernelSolution, Round, Rounds
 
 Self = TypeVar("Self", bound="KernelSVM")
 
@@ -34,7 +34,7 @@ class _Pair(NamedTuple):
     second: int
     rows: NDArray[np.intp]
     signs: Floats
-    machine: Machine
+    machine: KernelSolution
 
 
 class KernelSVM(KernelClassifier):
@@ -188,7 +188,7 @@ class KernelSVM(KernelClassifier):
                     signs = np.where(problem.codes[here] == positive, 1.0, -1.0)
                     rows = problem.rows if len(here) == problem.n else kernel.subset(problem.rows, here)
                     waited = time.perf_counter() - began
-                    machine = SoftMargin(
+                    machine = KernelRun(
                         kernel, rows, signs, C * weights[here], tol=tol,
                         max_iter=max_iter, megabytes=self.cache_size, n_jobs=threads(self.n_jobs), pressed=pressed,
                         watch=watch,

@@ -27,7 +27,7 @@ from separatrix.loop.state import Status
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit
 from separatrix.svm.hard import HardRun
-from separatrix.svm.question import Question
+from separatrix.svm.task import MarginTask
 from separatrix.svm.solve import Run
 from separatrix.text import times
 
@@ -336,7 +336,7 @@ class LinearSVM(LinearClassifier):
 
         def ask(state: MarginState, halted: Callable[[], bool]) -> None:
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
-            question = Question(
+            task = MarginTask(
                 rows, signs if kept is None else signs[kept], costs, self.loss == "squared_hinge", bias, free, squares
             )
             if state.run is not None and state.run.ended in ("gap", "inseparable"):
@@ -345,8 +345,8 @@ class LinearSVM(LinearClassifier):
                 start = None
                 if state.alpha is not None:
                     start = np.minimum(state.alpha if kept is None else state.alpha[kept], costs)
-                state.run = (HardRun if question.hard else Run)(question, float(self.tol), seed, start)
-            state.run.question = question
+                state.run = (HardRun if task.hard else Run)(task, float(self.tol), seed, start)
+            state.run.task = task
             state.run.tell = self._teller(problem, state.positive) if self.verbose else None
             state.run.go(epochs, halted)
 
@@ -372,7 +372,7 @@ class LinearSVM(LinearClassifier):
         """Set the fitted attributes from what the runs have found."""
         self._spread.add_sample(problem.rows)
         runs = [state.run for state in states if state.run is not None]
-        answers = [run.answer for run in runs]
+        answers = [run.solution for run in runs]
         signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
 
         def in_place(values: Floats) -> Floats:
@@ -463,7 +463,7 @@ class _Ended(NamedTuple):
 
 def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status:
     """Return how a run ended."""
-    answer = run.answer
+    answer = run.solution
     epochs = times(run.epochs, "epoch")
     if run.ended == "inseparable":
         assert run.witness is not None

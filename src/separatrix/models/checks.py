@@ -410,7 +410,7 @@ def check_run(run: Any) -> None:
     """Check a run of the dual solver that was cut short."""
     _need(run.ended in ("gap", "epochs", "halted", "inseparable"), "a run ended in a way that cannot be")
     for answer in (run.best, run.shown):
-        _need(answer is None or type(answer).__name__ == "Answer", "a run is damaged")
+        _need(answer is None or type(answer).__name__ == "DualSolution", "a run is damaged")
     _need((run.shown if run.ended == "halted" else run.best) is not None, "a run has no answer")
     counts = (run.seed, run.epochs, run.finishing, run.judged, run.bound, run.iterations_before)
     _need(all(_is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")

@@ -46,7 +46,7 @@ class Class(NamedTuple):
     model: bool = False
 
 
-_PUT_DOWN = {"question": None, "tell": None, "_began": 0.0}
+_PUT_DOWN = {"task": None, "tell": None, "_began": 0.0}
 
 CLASSES: dict[str, Class] = {
     # estimators
@@ -65,12 +65,12 @@ CLASSES: dict[str, Class] = {
     "Run": Class("separatrix.svm.solve", unkept=_PUT_DOWN, check=checks.check_run),
     "HardRun": Class("separatrix.svm.hard", unkept=_PUT_DOWN, check=checks.check_run),
     "MarginHistory": Class("separatrix.svm.solve", check=checks.check_margin_history),
-    "Answer": Class("separatrix.svm.question", check=checks.check_answer),
+    "DualSolution": Class("separatrix.svm.task", check=checks.check_answer),
     "Ascent": Class(
         "separatrix.svm.ascent",
         ("points", "real", "bias_square", "weights", "epochs", "touched", "_seed", "_order", "_position", "_per_row",
          "_block"),
-        {"question": None}, checks.unzip_points, checks.zip_points, checks.check_ascent,
+        {"task": None}, checks.unzip_points, checks.zip_points, checks.check_ascent,
     ),
     "VotedWeights": Class(
         "separatrix.loop.readouts", ("_start", "_bias_square", "_rows", "_index", "_signed", "_times", "_age"),
@@ -132,7 +132,7 @@ CLASSES: dict[str, Class] = {
 }  # fmt: skip
 
 # Files written under older names: the classes and fields that were renamed since, old name to new. Applied on reading.
-RENAMED = {"Spread": "Moments", "Ending": "StopReason", "Ballot": "VotedWeights", "KernelBallot": "KernelVotedWeights"}
+RENAMED = {"Answer": "DualSolution", "Spread": "Moments", "Ending": "StopReason", "Ballot": "VotedWeights", "KernelBallot": "KernelVotedWeights"}
 RENAMED_FIELDS = {
     "State": {"drift": "average_correction", "ballot": "voted_weights"},
     "NetworkState": {"met": "epoch_loss"},

@@ -1,6 +1,6 @@
-"""Largest margins: the soft- and hard-margin SVM (Lecture 003, part 2), each answer with the gap that bounds its error.
+"""Largest margins: the soft- and hard-margin SVM (Lecture 003, part 2), each solution with the gap that bounds its error.
 
-``question`` says what is solved and measures any answer; ``ascent``, ``interior`` and ``subspace`` find answers;
+``task`` states the problem and measures any solution; ``ascent``, ``interior`` and ``subspace`` find solutions;
 ``solve`` decides which of them works when; ``hard`` is the case without slack. ``blocks`` solves the soft margin with a
 kernel.
 """

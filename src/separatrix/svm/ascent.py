@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.svm.question import Question
+from separatrix.svm.task import MarginTask
 
 # The core's Point (margin.hpp).
 POINT = np.dtype(
@@ -38,28 +38,28 @@ class Estimate(NamedTuple):
 
 
 class Ascent:
-    """The state of coordinate ascent on one question."""
+    """The state of coordinate ascent on one task."""
 
-    def __init__(self, question: Question, alpha: Floats | None, seed: int) -> None:
-        self.question: Any = question
-        self.points = np.zeros(question.n, dtype=POINT)
-        self.points["square"] = question.squares
-        self.points["cost"] = question.costs
-        self.points["sign"] = question.signs
+    def __init__(self, task: MarginTask, alpha: Floats | None, seed: int) -> None:
+        self.task: Any = task
+        self.points = np.zeros(task.n, dtype=POINT)
+        self.points["square"] = task.squares
+        self.points["cost"] = task.costs
+        self.points["sign"] = task.signs
         self.points["slack"] = 1.0
         self.real = np.zeros(5)
         self.real[DRIFT] = np.inf
-        self.bias_square = float(question.bias) ** 2
-        if question.free:
+        self.bias_square = float(task.bias) ** 2
+        if task.free:
             self.bias_square = float(np.median(self.points["square"])) or 1.0
-        self.weights = aligned_zeros(question.rows.shape[1])
+        self.weights = aligned_zeros(task.rows.shape[1])
         self.epochs = 0
         self.touched = 0  # numbers read so far
         self._seed = seed
         self._order: NDArray[np.uint32] | None = None
         self._position = 0
-        self._per_row = max(question.stored() // question.n, 1)
-        self._block = 8 if is_sparse(question.rows.values) else 1
+        self._per_row = max(task.stored() // task.n, 1)
+        self._block = 8 if is_sparse(task.rows.values) else 1
         if alpha is not None:
             self.points["alpha"] = alpha
             self.refresh()
@@ -75,35 +75,35 @@ class Ascent:
         return float(self.real[SHIFT] + self.bias_square * self.real[BALANCE])
 
     def put_down(self) -> None:
-        """Let go of the data until ``question`` is set again."""
-        self.question = None
+        """Let go of the data until ``task`` is set again."""
+        self.task = None
 
     def refresh(self) -> None:
         """Compute the weights anew from alpha."""
-        signed = self.question.signs * self.points["alpha"]
-        self.weights[:] = _core.combine(self.question.rows.matrix, signed)
-        self.real[BALANCE] = _core.dot(self.question.signs, self.points["alpha"].copy())
+        signed = self.task.signs * self.points["alpha"]
+        self.weights[:] = _core.combine(self.task.rows.matrix, signed)
+        self.real[BALANCE] = _core.dot(self.task.signs, self.points["alpha"].copy())
 
     def jump(self, alpha: Floats, bias: float) -> None:
         """Go on from this alpha; every point is looked at again."""
         self.points["alpha"] = alpha
         self.points["rest"] = self.points["wait"] = self.points["leave"] = 0
         self.refresh()
-        if self.question.free:
+        if self.task.free:
             self.real[SHIFT] = bias - self.bias_square * self.real[BALANCE]
 
     def step_to(self, alpha: Floats, weights: Floats) -> None:
         """Go on from this alpha; the points that rest go on resting."""
         self.points["alpha"] = alpha
         self.weights[:] = weights
-        self.real[BALANCE] = _core.dot(self.question.signs, alpha)
+        self.real[BALANCE] = _core.dot(self.task.signs, alpha)
 
     def epoch(self, halted: Callable[[], bool]) -> bool:
         """Visit every point that does not wait; return False when ``halted`` cut the epoch short.
 
         The next call then goes on where this one was cut.
         """
-        points, matrix = self.points.view(np.uint8), self.question.rows.matrix
+        points, matrix = self.points.view(np.uint8), self.task.rows.matrix
         if self._order is None:
             self._order = _core.ascent_order(points, self._block, self._seed, self.epochs)
             self._position = 0
@@ -115,16 +115,16 @@ class Ascent:
             end = min(self._position + rows, len(order))
             bad = _core.ascend(
                 matrix, points, order, self._position, end, self.weights, self.real, self.bias_square,
-                _RELAX if self.epochs >= _RELAX_FROM else 1.0, self.question.squared,
+                _RELAX if self.epochs >= _RELAX_FROM else 1.0, self.task.squared,
             )  # fmt: skip
             if bad >= 0:
-                self.question.rows.refuse_row(bad)
+                self.task.rows.refuse_row(bad)
                 raise OverflowError(f"the activation of row {bad} is too large for a floating-point number")
             self._position = end
         if self.real[DRIFTERS] > 0:
             self.real[DRIFT] = max(math.sqrt(self.real[DRIFTED] / self.real[DRIFTERS]), 1e-300)
         self.real[DRIFTED] = self.real[DRIFTERS] = 0.0
-        if self.question.free:
+        if self.task.free:
             self.real[SHIFT] += self.bias_square * self.real[BALANCE]
         self.touched += len(order) * self._per_row
         self.epochs, self._order = self.epochs + 1, None
@@ -141,11 +141,11 @@ class Ascent:
 
     def estimate(self) -> Estimate:
         """Return primal and dual value from the losses as last met."""
-        loss, gain, at_zero, at_upper = _core.standing(self.points.view(np.uint8), self.question.squared)
+        loss, gain, at_zero, at_upper = _core.standing(self.points.view(np.uint8), self.task.squared)
         square = _core.dot(self.weights, self.weights)
         dual = gain - 0.5 * square
         balance = float(self.real[BALANCE])
-        if self.question.free:
+        if self.task.free:
             dual -= self.bias * balance
         else:
             square += self.bias_square * balance**2

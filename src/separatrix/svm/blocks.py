@@ -28,7 +28,7 @@ from separatrix.geometry.kernel_cache import KernelCache, capacity
 from separatrix.geometry.kernels import Kernel
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.state import Status
-from separatrix.svm.question import best_bias
+from separatrix.svm.task import best_bias
 from separatrix.text import times
 
 SMALL = 1000  # examples, up to which float64 costs nothing worth saving
@@ -89,7 +89,7 @@ class Rounds:
         return [each.seconds for each in self.rounds]
 
 
-class Machine(NamedTuple):
+class KernelSolution(NamedTuple):
     """A solution: the dual weights, the bias, the bracket that it was left with and how the run ended."""
 
     alpha: Floats
@@ -110,7 +110,7 @@ def bracket(f: Floats, alpha: Floats, y: Floats, C: Floats, b: float) -> tuple[f
     return 0.5 * square + float(np.dot(C, slack)), float(alpha.sum()) - 0.5 * square
 
 
-class SoftMargin:
+class KernelRun:
     """One run.
 
     Parameters
@@ -178,7 +178,7 @@ class SoftMargin:
         """Whether kernel values are as exact as they can be; a precomputed kernel is what it is."""
         return bool(self._cache.dtype == np.float64 or self._kernel.precomputed)
 
-    def run(self) -> Machine:
+    def run(self) -> KernelSolution:
         """Return the solution, whose bracket rests on sums made anew at the end, or on some held against such sums."""
         rounds = Rounds()
         while True:
@@ -205,7 +205,7 @@ class SoftMargin:
             else:
                 self._allowed = doubt
         status = self._status(gap / max(primal, _TINY), reached, end, len(rounds))
-        return Machine(
+        return KernelSolution(
             self._alpha, b, self._F + self._y, primal, dual, gap, rounds, status, self._cache.dtype.name
         )  # fmt: skip
 
@@ -250,7 +250,7 @@ class SoftMargin:
         return b, primal, dual
 
     def _finish(self) -> None:
-        """Solve a small problem as far as rounding allows: it costs little, and equal problems get equal answers."""
+        """Solve a small problem as far as rounding allows: it costs little, and equal problems get equal solutions."""
         if self._n > min(_FINISHED, self._cache.capacity):
             return
         self._set = np.arange(self._n, dtype=np.int64)

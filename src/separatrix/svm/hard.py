@@ -1,4 +1,4 @@
-"""The hard margin: no slack at all, so the answer exists only if some plane separates the classes.
+"""The hard margin: no slack at all, so a solution exists only if some plane separates the classes.
 
 The largest margin lies between two numbers that any run gives: the least margin of any plane found, and the length of
 ``sum lambda y x`` for any convex weights lambda (with a free bias: half the distance between the points that lambda
@@ -18,10 +18,10 @@ from scipy import sparse
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.svm.ascent import Ascent
-from separatrix.svm.question import Question
+from separatrix.svm.task import MarginTask
 from separatrix.svm.solve import Run
 
-_PATIENCE = 16  # epochs of ascent before the linear program is asked
+_PATIENCE = 16  # epochs of ascent before the linear program is solved
 _LARGEST_PROGRAM = 5_000_000  # stored numbers
 _NOTHING = 1e-9  # a margin that is less than this part of the size of the data is none
 
@@ -41,18 +41,18 @@ class HardRun(Run):
         return self.epochs & (self.epochs - 1) == 0 or self.epochs % 32 == 0
 
     def _look(self, ascent: Ascent, halted: Callable[[], bool]) -> bool:
-        """Measure; finish once some plane separates; ask the linear program if none does for long."""
-        question = self._question()
+        """Measure; finish once some plane separates; solve the linear program if none does for long."""
+        task = self._task()
         near = self.judge(ascent.alpha, self._candidate(ascent), "ascent")
         assert self.best is not None
         separated = self.best.primal < math.inf
-        if not separated and self.epochs >= _PATIENCE and not self.checked and question.stored() <= _LARGEST_PROGRAM:
+        if not separated and self.epochs >= _PATIENCE and not self.checked and task.stored() <= _LARGEST_PROGRAM:
             self.checked = True
             self._decide(ascent)
             separated = self.best.primal < math.inf
         if separated and self.small and not self.polished:
-            self.polished = True  # so few rows that the exact answer costs nothing
-            near = self._finish(np.arange(question.n), ascent.alpha, self.best.weights, self.best.bias, halted)
+            self.polished = True  # so few rows that the exact solution costs nothing
+            near = self._finish(np.arange(task.n), ascent.alpha, self.best.weights, self.best.bias, halted)
         if near:
             self.ended = "gap"
         elif separated and not self.ended and self.epochs >= 4:
@@ -67,27 +67,27 @@ class HardRun(Run):
         return ascent.weights, ascent.bias
 
     def _decide(self, ascent: Ascent) -> None:
-        """Ask the linear program whether a plane separates; go on from that plane, or keep the witness."""
-        plane, witness = separating_plane(self._question())
+        """Let a linear program decide whether a plane separates; go on from that plane, or keep the witness."""
+        plane, witness = separating_plane(self._task())
         if plane is not None and self.judge(ascent.alpha, plane, "program"):
             self.ended = "gap"
         if self.best is not None and math.isinf(self.best.primal) and witness is not None:
-            widest, size = widest_margin(self._question(), witness)
+            widest, size = widest_margin(self._task(), witness)
             if widest <= _NOTHING * size:
                 self.ended, self.witness, self.widest = "inseparable", witness, widest
 
 
-def separating_plane(question: Question) -> tuple[tuple[Floats, float] | None, Floats | None]:
+def separating_plane(task: MarginTask) -> tuple[tuple[Floats, float] | None, Floats | None]:
     """Return a plane with the largest least margin for ``max |w_j| <= 1``, and convex weights that combine to least.
 
     The program is ``max t`` over ``y (w.x + b) >= t``, ``-1 <= w <= 1``; its dual weights are convex and sum up to
     zero when t is zero. Features are first moved to their mean (dense rows and a bias only) and brought to the same
     size: the program's tolerances are meant for numbers near 1.
     """
-    values = question.rows.values
-    n, d = question.rows.shape
-    biased = question.free or question.bias > 0
-    signs = question.signs[:, None]
+    values = task.rows.values
+    n, d = task.rows.shape
+    biased = task.free or task.bias > 0
+    signs = task.signs[:, None]
     middle = np.zeros(d)
     if is_sparse(values):
         size = np.ravel(abs(values).max(axis=0).toarray()).astype(np.float64)
@@ -100,25 +100,25 @@ def separating_plane(question: Question) -> tuple[tuple[Floats, float] | None, F
     size[size == 0] = 1.0
     table = table.multiply(signs).multiply(1.0 / size[None, :]).tocsr()
     table = sparse.hstack([table, sparse.csr_array(signs)]).tocsr() if biased else table
-    found = largest_least(table, unbounded=int(biased))
-    if found is None:
+    program = largest_least(table, unbounded=int(biased))
+    if program is None:
         return None, None
-    weights = np.asarray(found.plane[:d] / size, dtype=np.float64)
-    plane = (weights, float(found.plane[d]) - _core.dot(weights, middle) if biased else 0.0)
-    witness = np.maximum(found.weights, 0.0)
+    weights = np.asarray(program.plane[:d] / size, dtype=np.float64)
+    plane = (weights, float(program.plane[d]) - _core.dot(weights, middle) if biased else 0.0)
+    witness = np.maximum(program.weights, 0.0)
     total = _core.dot(witness, np.ones(n))
     return plane, witness / total if total > 0 else None
 
 
-class Program(NamedTuple):
-    """The answer of a linear program: a plane, its least product with the rows, and the rows' dual weights."""
+class LinearProgram(NamedTuple):
+    """The solution of a linear program: a plane, its least product with the rows, and the rows' dual weights."""
 
     plane: Floats
     least: float
     weights: Floats
 
 
-def largest_least(table: Any, *, unbounded: int = 0) -> Program | None:
+def largest_least(table: Any, *, unbounded: int = 0) -> LinearProgram | None:
     """Return W with the largest ``t <= 1`` for which ``z . W >= t`` for all rows z of the table; None if it fails.
 
     The numbers of W lie between -1 and 1, but for as many at its end as are ``unbounded``.
@@ -131,13 +131,13 @@ def largest_least(table: Any, *, unbounded: int = 0) -> Program | None:
     goal = np.zeros(d + 1)
     goal[-1] = -1.0
     bounds = [(-1.0, 1.0)] * (d - unbounded) + [(None, None)] * unbounded + [(None, 1.0)]
-    found = linprog(goal, A_ub=left, b_ub=np.zeros(n), bounds=bounds, method="highs")
-    if found.x is None:
+    result = linprog(goal, A_ub=left, b_ub=np.zeros(n), bounds=bounds, method="highs")
+    if result.x is None:
         return None
-    return Program(found.x[:-1], float(found.x[-1]), -np.asarray(found.ineqlin.marginals, dtype=np.float64))
+    return LinearProgram(result.x[:-1], float(result.x[-1]), -np.asarray(result.ineqlin.marginals, dtype=np.float64))
 
 
-def widest_margin(question: Question, witness: Floats) -> tuple[float, float]:
+def widest_margin(task: MarginTask, witness: Floats) -> tuple[float, float]:
     """Return what these convex weights prove: no plane has a margin above the first number; and the size of the data.
 
     For a plane of length 1, ``margin <= sum lambda y (w.x + b) <= |sum lambda y x|`` when ``sum lambda y = 0`` or
@@ -145,17 +145,17 @@ def widest_margin(question: Question, witness: Floats) -> tuple[float, float]:
     keep their digits; what the sum of lambda y lacks to 0 is charged for the distance from there.
     """
     chosen = np.flatnonzero(witness)
-    values = question.rows.values[chosen]
+    values = task.rows.values[chosen]
     rows = np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
-    signed = (question.signs * witness)[chosen]
-    if question.free:
+    signed = (task.signs * witness)[chosen]
+    if task.free:
         rows = rows - rows[0]
     lengths = np.sqrt((rows * rows).sum(axis=1))
     size = float(lengths.max())
     combined = np.array([math.fsum(column) for column in (rows * signed[:, None]).T])
     square = float((combined * combined).sum())
-    if question.bias:
-        square += (question.bias * math.fsum(signed)) ** 2
-        size += question.bias
-    widest = math.sqrt(square) + (abs(math.fsum(signed)) * size if question.free else 0.0)
+    if task.bias:
+        square += (task.bias * math.fsum(signed)) ** 2
+        size += task.bias
+    widest = math.sqrt(square) + (abs(math.fsum(signed)) * size if task.free else 0.0)
     return widest + 4.0 * float(np.finfo(np.float64).eps) * math.fsum(np.abs(signed) * lengths), size

@@ -1,4 +1,4 @@
-"""A primal-dual interior-point method for one question (Mehrotra, SIAM J. Optim. 2, 1992).
+"""A primal-dual interior-point method for one task (Mehrotra, SIAM J. Optim. 2, 1992).
 
 Each iteration solves one system of linear equations, of the size of the features (the normal equations of Ferris and
 Munson, SIAM J. Optim. 13, 2002) or of the rows, whichever is smaller. Some twenty iterations reach a gap that
@@ -19,7 +19,7 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.svm.question import HaltedError, Question
+from separatrix.svm.task import HaltedError, MarginTask
 
 MOST_ITERATIONS = 100
 _TO_THE_WALL = 0.995
@@ -70,7 +70,7 @@ class _Step(NamedTuple):
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # what is not finite ends the path
 def follow(
-    question: Question,
+    task: MarginTask,
     weights: Floats,
     bias: float,
     mu: float,
@@ -85,7 +85,7 @@ def follow(
 
     Parameters
     ----------
-    question : Question
+    task : MarginTask
         The rows that may still change their alpha.
     weights, bias
         Where to start.
@@ -100,13 +100,13 @@ def follow(
     halted
         Asked before each iteration; HaltedError is raised when it says so.
     """
-    n, signs, costs, matrix = question.n, question.signs, question.costs, question.rows.matrix
-    boxed = not (question.squared or question.hard)
-    damp = 0.5 / costs if question.squared else np.zeros(n)
-    lean = 1.0 / question.bias**2 if question.bias else 0.0  # what the bias costs: lean b^2 / 2
-    system = (_ByFeatures if question.rows.shape[1] < n else _ByRows)(question, lean)
+    n, signs, costs, matrix = task.n, task.signs, task.costs, task.rows.matrix
+    boxed = not (task.squared or task.hard)
+    damp = 0.5 / costs if task.squared else np.zeros(n)
+    lean = 1.0 / task.bias**2 if task.bias else 0.0  # what the bias costs: lean b^2 / 2
+    system = (_ByFeatures if task.rows.shape[1] < n else _ByRows)(task, lean)
     fixed = np.zeros(len(weights)) if fixed_weights is None else fixed_weights
-    here = _centre(question, weights, bias if system.biased else 0.0, mu, boxed=boxed)
+    here = _centre(task, weights, bias if system.biased else 0.0, mu, boxed=boxed)
     best, least = here, np.inf
     iteration = 0
     while iteration < MOST_ITERATIONS:
@@ -140,7 +140,7 @@ def follow(
         step = _towards(system, here, (missing_w, missing_b, missing_p), target, box_target)
         length = min(_TO_THE_WALL * _reach(here, step, boxed=boxed), 1.0)
         here = here.moved(step, length, boxed=boxed)
-    return Path(_snapped(question, best, boxed=boxed), best.w, best.b, iteration)
+    return Path(_snapped(task, best, boxed=boxed), best.w, best.b, iteration)
 
 
 def _towards(
@@ -167,16 +167,16 @@ def _reach(here: _Place, step: _Step, *, boxed: bool) -> float:
         return float(min(np.min(np.where(way < 0, -value / way, np.inf), initial=np.inf) for value, way in walls))
 
 
-def _centre(question: Question, w: Floats, b: float, mu: float, *, boxed: bool) -> _Place:
+def _centre(task: MarginTask, w: Floats, b: float, mu: float, *, boxed: bool) -> _Place:
     """Return the place on the central path for these weights; without a box, near it."""
-    costs = question.costs
-    distance = 1.0 - question.signs * (_products(question.rows.matrix, w) + b)
-    ones, zeros = np.ones(question.n), np.zeros(question.n)
+    costs = task.costs
+    distance = 1.0 - task.signs * (_products(task.rows.matrix, w) + b)
+    ones, zeros = np.ones(task.n), np.zeros(task.n)
     if boxed:  # mu / (C - alpha) - mu / alpha = distance
         root = np.sqrt((distance * costs) ** 2 + 4.0 * mu * mu) + 2.0 * mu
         alpha, room = (costs * (2.0 * mu / (root + side * costs)) for side in (-distance, distance))
         return _Place(alpha, room, mu / alpha, mu / room, w, b)
-    if question.squared:  # alpha / (2 C) - mu / alpha = distance
+    if task.squared:  # alpha / (2 C) - mu / alpha = distance
         root = np.sqrt(distance * distance + 2.0 * mu / costs)
         alpha = np.where(distance >= 0, costs * (distance + root), 2.0 * mu / (root - distance))
         return _Place(alpha, ones, mu / alpha, zeros, w, b)
@@ -188,26 +188,26 @@ def _products(matrix: _core.Matrix, w: Floats) -> Floats:
     return _core.decide(matrix, w[None, :], np.zeros(1), 1)[:, 0]
 
 
-def _snapped(question: Question, place: _Place, *, boxed: bool) -> Floats:
+def _snapped(task: MarginTask, place: _Place, *, boxed: bool) -> Floats:
     """Return alpha with those rows at their bound that are far nearer to it than to their margin.
 
     Near is meant in two ways: one step of coordinate ascent would go far beyond the bound, or the part of all there is
     to C (without one: of the largest alpha) is far smaller than the distance to the margin, which is of the size of 1.
     """
     alpha = place.alpha
-    curvature = question.squares + question.bias**2 + (1.0 if question.free else 0.0)
-    whole = question.costs if boxed else np.full(len(alpha), float(alpha.max(initial=0.0)))
+    curvature = task.squares + task.bias**2 + (1.0 if task.free else 0.0)
+    whole = task.costs if boxed else np.full(len(alpha), float(alpha.max(initial=0.0)))
     low = (alpha * curvature < 1e-3 * place.surplus) | (alpha < 1e-5 * place.surplus * whole)
     alpha = np.where(low, 0.0, alpha)
     if not boxed:
         return alpha
     high = (place.room * curvature < 1e-3 * place.slack) | (place.room < 1e-5 * place.slack * whole)
-    return np.where(high, question.costs, np.minimum(alpha, question.costs))
+    return np.where(high, task.costs, np.minimum(alpha, task.costs))
 
 
-def gram_of_rows(question: Question) -> Floats:
+def gram_of_rows(task: MarginTask) -> Floats:
     """Return the products of all pairs of rows, each with its sign."""
-    rows, n = question.rows, question.n
+    rows, n = task.rows, task.n
     if is_sparse(rows.values):  # columns that no row uses take no room
         rows = Rows(rows.values[:, np.unique(rows.values.indices)]) if rows.values.nnz else Rows(np.zeros((n, 1)))
     gram = np.empty((n, n))
@@ -216,22 +216,22 @@ def gram_of_rows(question: Question) -> Floats:
         some = rows.values[first : first + together]
         some = np.ascontiguousarray(some.toarray() if is_sparse(some) else some, dtype=np.float64)
         gram[:, first : first + together] = _core.decide(rows.matrix, some, np.zeros(len(some)), 1)
-    return gram * question.signs[:, None] * question.signs[None, :]
+    return gram * task.signs[:, None] * task.signs[None, :]
 
 
 class _ByFeatures:
     """The normal equations in w and b: ``(I + X'TX) dw + X'T1 db = ...``."""
 
-    def __init__(self, question: Question, lean: float) -> None:
-        self.biased = question.free or question.bias > 0
-        self._question = question
+    def __init__(self, task: MarginTask, lean: float) -> None:
+        self.biased = task.free or task.bias > 0
+        self._task = task
         self._lean = lean
         self._weight = np.empty(0)
         self._table = np.empty((0, 0))
 
     def factor(self, weight: Floats) -> None:
         """Prepare to solve for these T."""
-        table = _core.gram(self._question.rows.matrix, weight)
+        table = _core.gram(self._task.rows.matrix, weight)
         diagonal = np.einsum("ii->i", table)
         diagonal[:-1] += 1.0
         diagonal[-1] += self._lean
@@ -243,7 +243,7 @@ class _ByFeatures:
 
     def solve(self, missing_w: Floats, missing_b: float, reach: Floats) -> tuple[Floats, float, Floats]:
         """Return the steps of w, b and alpha."""
-        matrix, signs = self._question.rows.matrix, self._question.signs
+        matrix, signs = self._task.rows.matrix, self._task.signs
         pull = signs * self._weight * reach
         right = np.empty(len(missing_w) + 1)
         right[:-1] = missing_w + _core.combine(matrix, pull)
@@ -256,11 +256,11 @@ class _ByFeatures:
 class _ByRows:
     """The equations in alpha and b: ``(YXX'Y + 1/T) da + y db = ...``."""
 
-    def __init__(self, question: Question, lean: float) -> None:
-        self.biased = question.free or question.bias > 0
-        self._question = question
+    def __init__(self, task: MarginTask, lean: float) -> None:
+        self.biased = task.free or task.bias > 0
+        self._task = task
         self._lean = lean
-        self._gram = gram_of_rows(question)
+        self._gram = gram_of_rows(task)
         self._table = np.empty((0, 0))
         self._by_sign = np.empty(0)
 
@@ -269,12 +269,12 @@ class _ByRows:
         self._table = self._gram.copy()
         np.einsum("ii->i", self._table)[:] += 1.0 / weight
         _core.factor(self._table, 1e-300, 1e300)
-        self._by_sign = self._question.signs.copy()
+        self._by_sign = self._task.signs.copy()
         _core.substitute(self._table, self._by_sign)
 
     def solve(self, missing_w: Floats, missing_b: float, reach: Floats) -> tuple[Floats, float, Floats]:
         """Return the steps of w, b and alpha."""
-        matrix, signs = self._question.rows.matrix, self._question.signs
+        matrix, signs = self._task.rows.matrix, self._task.signs
         step_alpha = reach - signs * _products(matrix, missing_w)
         _core.substitute(self._table, step_alpha)
         step_b = 0.0

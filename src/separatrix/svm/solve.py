@@ -1,10 +1,10 @@
-"""Which method works on a question when: coordinate ascent first, then what finishes what it has begun.
+"""Which method works on a task when: coordinate ascent first, then what finishes what it has begun.
 
 Coordinate ascent is fast at the start and slow at the end. Its pace says how much work is still ahead; as soon as
 that is more than finishing would cost, the rest is left to the interior-point method, on the points that still move,
-or, where that would be too large, to Newton steps on the free points. Small questions go to the interior-point method
-at once. Work is counted in numbers read, never in seconds, so that every machine decides alike. Whatever found the
-answer, the run ends when its gap, computed anew from the data, is small enough.
+or, where that would be too large, to Newton steps on the free points. Small tasks go to the interior-point method
+at once. Work is counted in numbers read, never in seconds, so that every machine decides alike. Whichever method found
+the solution, the run ends when its gap, computed anew from the data, is small enough.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.svm import interior
 from separatrix.svm.ascent import Ascent
-from separatrix.svm.question import Answer, HaltedError, Question, measure
+from separatrix.svm.task import DualSolution, HaltedError, MarginTask, measure
 from separatrix.svm.subspace import exact_step, newton_step
 
 _ITERATIONS = 25  # of the interior-point method, typically
@@ -67,21 +67,21 @@ class MarginHistory:
 
 @dataclass(eq=False)
 class Run:
-    """One run on one question; cut short, it goes on with ``go`` as if nothing had happened.
+    """One run on one task; cut short, it goes on with ``go`` as if nothing had happened.
 
     ``ended`` is "gap" (small enough), "epochs", "halted", "inseparable" or, before the end, "". ``witness`` holds the
     convex weights that prove that no plane separates.
     """
 
-    question: Question | None
+    task: MarginTask | None
     tol: float
     seed: int = 0
     start: Floats | None = None
     epochs: int = 0
     finishing: int = 0  # iterations of the methods that finish
     ended: str = ""
-    best: Answer | None = None
-    shown: Answer | None = None  # of a run cut short
+    best: DualSolution | None = None
+    shown: DualSolution | None = None  # of a run cut short
     witness: Floats | None = None
     widest: float = math.inf  # the margin that the witness leaves
     history: MarginHistory = field(default_factory=MarginHistory)
@@ -100,33 +100,33 @@ class Run:
     tell: Callable[[Run], None] | None = None
     _began: float = 0.0
 
-    def go(self, max_iter: int, halted: Callable[[], bool]) -> Answer:
+    def go(self, max_iter: int, halted: Callable[[], bool]) -> DualSolution:
         """Run until the gap is small enough, ``max_iter`` epochs are over, or ``halted`` says so."""
         self._begin()
         if not self._at_once():
             self._ascend(max_iter, halted)
-        return self.answer
+        return self.solution
 
     def _at_once(self) -> bool:
-        """Answer a small question by the interior-point method alone, if that will do."""
-        question = self._question()
+        """Solve a small task with the interior-point method alone, if that will do."""
+        task = self._task()
         if self.ascent is None and self.start is None and self.small:
-            start = np.zeros(question.rows.shape[1])
-            if self._finish(np.arange(question.n), np.zeros(question.n), start, 0.0, lambda: False):
+            start = np.zeros(task.rows.shape[1])
+            if self._finish(np.arange(task.n), np.zeros(task.n), start, 0.0, lambda: False):
                 self.ended = "gap"
         return bool(self.ended)
 
     @property
-    def answer(self) -> Answer:
-        """The best answer so far."""
-        found = self.shown if self.ended == "halted" else self.best
-        assert found is not None
-        return found
+    def solution(self) -> DualSolution:
+        """The best solution so far."""
+        solution = self.shown if self.ended == "halted" else self.best
+        assert solution is not None
+        return solution
 
     @property
     def small(self) -> bool:
         """Whether the interior-point method can have all rows at once, and go as far as rounding allows."""
-        return self.price(self._question().n) <= _AT_ONCE
+        return self.price(self._task().n) <= _AT_ONCE
 
     @property
     def iterations(self) -> int:
@@ -140,7 +140,7 @@ class Run:
 
     def put_down(self) -> Run:
         """Let go of the data, so that a model which keeps this run for later does not keep them too."""
-        self.question = self.tell = None
+        self.task = self.tell = None
         if self.ascent is not None:
             self.ascent.put_down()
         return self
@@ -149,32 +149,32 @@ class Run:
         self._began = time.perf_counter() - (self.history.seconds[-1] if len(self.history) else 0.0)
         self.ended, self.iterations_before, self.shown = "", self.epochs + self.finishing, None
         if self.ascent is not None:
-            self.ascent.question = self._question()
+            self.ascent.task = self._task()
 
     def _note(self, primal: float, dual: float, method: str, *, exact: bool) -> None:
         self.history.add(primal, dual, time.perf_counter() - self._began, exact=exact, method=method)
         if self.tell is not None:
             self.tell(self)
 
-    def _question(self) -> Question:
-        assert self.question is not None
-        return self.question
+    def _task(self) -> MarginTask:
+        assert self.task is not None
+        return self.task
 
     def judge(self, alpha: Floats, candidate: tuple[Floats, float] | None, method: str) -> bool:
-        """Measure an answer, keep it if it is the best so far, and return whether that is good enough."""
-        return self._keep(measure(self._question(), alpha, candidate), method)
+        """Measure an solution, keep it if it is the best so far, and return whether that is good enough."""
+        return self._keep(measure(self._task(), alpha, candidate), method)
 
-    def _keep(self, answer: Answer, method: str) -> bool:
-        self._note(answer.primal, answer.dual, method, exact=True)
-        self.best = self._better(answer)
+    def _keep(self, solution: DualSolution, method: str) -> bool:
+        self._note(solution.primal, solution.dual, method, exact=True)
+        self.best = self._better(solution)
         return self.best.relative_gap <= self.tol
 
     def _ascend(self, max_iter: int, halted: Callable[[], bool]) -> None:
         """Alternate coordinate ascent with what finishes it."""
-        question = self._question()
+        task = self._task()
         if self.ascent is None:
             start = self.start if self.best is None else self.best.alpha
-            self.ascent = Ascent(question, start, self.seed)
+            self.ascent = Ascent(task, start, self.seed)
             self.due = 1.2 * self.tol  # the estimate may be too high as well as too low
         ascent = self.ascent
         patient = halted
@@ -210,34 +210,34 @@ class Run:
     def _conclude(self, ascent: Ascent, *, cut: bool) -> None:
         """Measure what there is. A run that was cut short keeps that to itself: it goes on as if it had not been."""
         if cut:
-            answer = self._better(measure(self._question(), ascent.alpha, self._candidate(ascent)))
-            self.shown = answer if self.shown is None else _better(answer, self.shown)
+            solution = self._better(measure(self._task(), ascent.alpha, self._candidate(ascent)))
+            self.shown = solution if self.shown is None else _better(solution, self.shown)
             self.ended = "halted"
         elif self.judge(ascent.alpha, self._candidate(ascent), "ascent"):
             self.ended = "gap"
         else:
             self.ended = "epochs"
 
-    def _better(self, answer: Answer) -> Answer:
-        return answer if self.best is None else _better(answer, self.best)
+    def _better(self, solution: DualSolution) -> DualSolution:
+        return solution if self.best is None else _better(solution, self.best)
 
     def _look(self, ascent: Ascent, halted: Callable[[], bool]) -> bool:
         """See how far ascent is, finish what can be finished; return whether the run has ended."""
-        question = self._question()
+        task = self._task()
         now = ascent.estimate()
         relative = max((now.primal - now.dual) / max(now.primal, 1e-300), 0.0)
         self._note(now.primal, now.dual, "ascent", exact=False)
         again = self.epochs >= 1.2 * self.judged + 3
         if again and (relative <= self.due or (relative <= self.tol and self.epochs > 1.5 * self.judged)):
             self.judged = self.epochs
-            answer = measure(question, ascent.alpha, self._candidate(ascent))
-            if self._keep(answer, "ascent"):
+            solution = measure(task, ascent.alpha, self._candidate(ascent))
+            if self._keep(solution, "ascent"):
                 self.ended = "gap"
                 return True
             # The estimate was too good by some factor: look again when it has fallen by that, and wake those who slept.
-            self.due = relative * min(max(0.8 * self.tol / answer.relative_gap, 0.1), 0.8)
-            ascent.wake(_wrong(question, answer))
-        settled = abs(now.at_bound - self.bound) <= 0.03 * (question.n - now.at_bound)
+            self.due = relative * min(max(0.8 * self.tol / solution.relative_gap, 0.1), 0.8)
+            ascent.wake(_wrong(task, solution))
+        settled = abs(now.at_bound - self.bound) <= 0.03 * (task.n - now.at_bound)
         self.bound = now.at_bound
         self.seen = [*self.seen[-4:], (float(ascent.touched), math.log(max(relative, 1e-16)))]
         if self.epochs < 4:
@@ -252,12 +252,12 @@ class Run:
         elif (
             settled
             and ascent.touched >= self.newton_from
-            and _NEWTON_PASSES * (question.n - self.bound) * _per_row(question) < 0.5 * ahead
+            and _NEWTON_PASSES * (task.n - self.bound) * _per_row(task) < 0.5 * ahead
         ):
             self.seen, self.newton_from = [], 2.0 * ascent.touched
-            found = newton_step(question, ascent.alpha, ascent.weights.copy(), ascent.bias, halted)
-            if found is not None:
-                alpha, weights, passes = found
+            step = newton_step(task, ascent.alpha, ascent.weights.copy(), ascent.bias, halted)
+            if step is not None:
+                alpha, weights, passes = step
                 ascent.step_to(alpha, weights)
                 ascent.touched += passes
                 self.finishing += 1
@@ -267,12 +267,12 @@ class Run:
 
     def _candidate(self, ascent: Ascent) -> tuple[Floats, float] | None:
         """Return the weights that ascent has, where they are not simply those of its alpha."""
-        return (ascent.weights, ascent.bias) if self._question().free else None
+        return (ascent.weights, ascent.bias) if self._task().free else None
 
     def price(self, rows: int) -> float:
         """Return what finishing on so many rows costs, in numbers that ascent could read instead."""
-        question = self._question()
-        per_row, d = _per_row(question), question.rows.shape[1] + 1
+        task = self._task()
+        per_row, d = _per_row(task), task.rows.shape[1] + 1
         if min(rows, d) > _MOST_EQUATIONS:
             return math.inf
         work = rows * per_row * per_row / 2 + d**3 / 3 if d <= rows else rows**3 / 3 + rows * per_row * 4
@@ -280,13 +280,13 @@ class Run:
 
     def _finish_rounds(self, ascent: Ascent, chosen: NDArray[np.intp], halted: Callable[[], bool]) -> bool:
         """Solve on the points that move; let those join that turn out to be on the wrong side, until none is."""
-        question = self._question()
+        task = self._task()
         alpha, weights, bias = ascent.alpha, ascent.weights.copy(), ascent.bias
         while True:
             if self._finish(chosen, alpha, weights, bias, halted):
                 return True
             assert self.best is not None
-            joined = np.union1d(chosen, _wrong(question, self.best))
+            joined = np.union1d(chosen, _wrong(task, self.best))
             if len(joined) == len(chosen) or self.price(len(joined)) > 4.0 * ascent.touched:
                 break
             chosen, alpha, weights, bias = joined, self.best.alpha, self.best.weights, self.best.bias
@@ -298,17 +298,17 @@ class Run:
         self, chosen: NDArray[np.intp], alpha: Floats, weights: Floats, bias: float, halted: Callable[[], bool]
     ) -> bool:
         """Follow the central path of these rows, the others held where they are; return whether that was enough."""
-        question = self._question()
-        whole = len(chosen) == question.n
-        part = question if whole else question.part(chosen)
+        task = self._task()
+        whole = len(chosen) == task.n
+        part = task if whole else task.part(chosen)
         held = alpha.copy()
         held[chosen] = 0.0
-        fixed = np.zeros(len(weights)) if whole else _core.combine(question.rows.matrix, question.signs * held)
-        balance = 0.0 if whole else _core.dot(question.signs, held)
+        fixed = np.zeros(len(weights)) if whole else _core.combine(task.rows.matrix, task.signs * held)
+        balance = 0.0 if whole else _core.dot(task.signs, held)
         if self.best is not None:
             scale, gap = self.best.primal, self.best.gap
         else:
-            scale = gap = 0.5 * _core.dot(question.costs, np.ones(question.n))
+            scale = gap = 0.5 * _core.dot(task.costs, np.ones(task.n))
         path = interior.follow(
             part, weights, bias, max(gap, 1e-6 * scale) / (2 * part.n), fixed_weights=fixed, fixed_balance=balance,
             scale=scale, precision=1e-13 if self.small else 0.02 * self.tol, halted=halted,
@@ -316,26 +316,26 @@ class Run:
         held[chosen] = path.alpha
         self.finishing += path.iterations
         enough = self.judge(held, (path.weights, path.bias), "interior")
-        exact = exact_step(question, held) if self.small or not enough else None
+        exact = exact_step(task, held) if self.small or not enough else None
         return enough if exact is None else self.judge(exact, None, "interior")
 
 
-def _better(one: Answer, other: Answer) -> Answer:
-    """Return the answer with the smaller gap; where both have found no plane, that with the higher dual value."""
+def _better(one: DualSolution, other: DualSolution) -> DualSolution:
+    """Return the solution with the smaller gap; where both have found no plane, the one with the higher dual value."""
     if math.isinf(one.primal) and math.isinf(other.primal):
         return one if one.dual > other.dual else other
     return one if one.relative_gap < other.relative_gap else other
 
 
-def _per_row(question: Question) -> float:
-    return question.stored() / question.n + 1
+def _per_row(task: MarginTask) -> float:
+    return task.stored() / task.n + 1
 
 
-def _wrong(question: Question, answer: Answer) -> NDArray[np.intp]:
+def _wrong(task: MarginTask, solution: DualSolution) -> NDArray[np.intp]:
     """Return the rows at a bound at which they should not be."""
-    wrong = (answer.alpha <= 0) & (answer.slack > 0)
-    if not question.squared:
-        wrong |= (answer.alpha >= question.costs) & (answer.slack <= 0)
+    wrong = (solution.alpha <= 0) & (solution.slack > 0)
+    if not task.squared:
+        wrong |= (solution.alpha >= task.costs) & (solution.slack <= 0)
     return np.flatnonzero(wrong)
 
 

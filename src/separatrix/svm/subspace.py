@@ -14,7 +14,7 @@ import numpy as np
 from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.svm.interior import gram_of_rows
-from separatrix.svm.question import HaltedError, Question
+from separatrix.svm.task import HaltedError, MarginTask
 
 MOST_ITERATIONS = 40
 MOST_EXACT = 600
@@ -23,25 +23,25 @@ _REFINEMENTS = 4
 
 
 def newton_step(
-    question: Question, alpha: Floats, weights: Floats, bias: float, halted: Callable[[], bool] = lambda: False
+    task: MarginTask, alpha: Floats, weights: Floats, bias: float, halted: Callable[[], bool] = lambda: False
 ) -> tuple[Floats, Floats, int] | None:
     """Return a better alpha with its weights, and the numbers read for it; None if none was found."""
     free = alpha > 0.0
-    if not question.squared:
-        free &= alpha < question.costs
+    if not task.squared:
+        free &= alpha < task.costs
     chosen = np.flatnonzero(free)
     if len(chosen) < 2:
         return None
-    part = question.part(chosen)
+    part = task.part(chosen)
     matrix, signs = part.rows.matrix, part.signs
-    damp = 0.5 / part.costs if question.squared else np.zeros(part.n)
-    pull = question.bias**2
+    damp = 0.5 / part.costs if task.squared else np.zeros(part.n)
+    pull = task.bias**2
     old = alpha[chosen]
     slope = 1.0 - signs * (_core.decide(matrix, weights[None, :], np.array([bias]), 1)[:, 0]) - damp * old
     scale = 1.0 / np.maximum(_core.square_norms(matrix) + pull + damp, 1e-300)
     step = np.zeros(part.n)
-    if question.free:
-        step = -signs * (_core.dot(question.signs, alpha) / part.n)
+    if task.free:
+        step = -signs * (_core.dot(task.signs, alpha) / part.n)
     shift = np.zeros(len(weights))  # X'(y step)
 
     def curved(direction: Floats) -> tuple[Floats, Floats]:
@@ -51,12 +51,12 @@ def newton_step(
             bend += pull * _core.dot(signs, direction) * signs
         return moved, bend
 
-    if question.free and step.any():
+    if task.free and step.any():
         shift, bend = curved(step)
         slope = slope - bend
     residual = slope
-    wanted = 1e-2 * np.sqrt(_size(residual, scale, signs, balanced=question.free))
-    ready = _prepared(residual, scale, signs, balanced=question.free)
+    wanted = 1e-2 * np.sqrt(_size(residual, scale, signs, balanced=task.free))
+    ready = _prepared(residual, scale, signs, balanced=task.free)
     direction, energy = ready, _core.dot(residual, ready)
     used = 0
     for _ in range(MOST_ITERATIONS):
@@ -71,17 +71,17 @@ def newton_step(
             break
         length = energy / bending
         step, shift, residual = step + length * direction, shift + length * moved, residual - length * bend
-        ready = _prepared(residual, scale, signs, balanced=question.free)
+        ready = _prepared(residual, scale, signs, balanced=task.free)
         energy, before = _core.dot(residual, ready), energy
         if np.sqrt(max(energy, 0.0)) <= wanted:
             break
         direction = ready + (energy / before) * direction
-    upper = np.full(part.n, np.inf) if question.squared else part.costs
+    upper = np.full(part.n, np.inf) if task.squared else part.costs
 
     def dual(at: Floats, w: Floats) -> float:
         gain = _core.dot(at, np.ones(part.n)) - 0.5 * _core.dot(at * damp, at)
-        balance = _core.dot(question.signs, alpha) + _core.dot(signs, at - old)
-        return gain - 0.5 * _core.dot(w, w) - (bias * balance if question.free else 0.5 * pull * balance**2)
+        balance = _core.dot(task.signs, alpha) + _core.dot(signs, at - old)
+        return gain - 0.5 * _core.dot(w, w) - (bias * balance if task.free else 0.5 * pull * balance**2)
 
     start = dual(old, weights)
     for halving in range(_HALVINGS + 1):
@@ -112,22 +112,22 @@ def _size(residual: Floats, scale: Floats, signs: Floats, *, balanced: bool) -> 
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # what is not finite is no step
-def exact_step(question: Question, alpha: Floats) -> Floats | None:
+def exact_step(task: MarginTask, alpha: Floats) -> Floats | None:
     """Return alpha with its free points put exactly on their margins, by elimination; None where that cannot be done.
 
     For the few free points that the interior-point method leaves: its alpha is as good as the square root of rounding
     allows, this one as rounding itself.
     """
     free = alpha > 0.0
-    if not question.squared:
-        free &= alpha < question.costs
+    if not task.squared:
+        free &= alpha < task.costs
     chosen = np.flatnonzero(free)
     if not 1 <= len(chosen) <= MOST_EXACT:
         return None
-    part = question.part(chosen)
+    part = task.part(chosen)
     matrix, signs = part.rows.matrix, part.signs
-    table = gram_of_rows(part) + question.bias**2 * np.outer(signs, signs)
-    if question.squared:
+    table = gram_of_rows(part) + task.bias**2 * np.outer(signs, signs)
+    if task.squared:
         table += np.diag(0.5 / part.costs)
     largest = float(np.einsum("ii->i", table).max())
     if not largest > 0.0:
@@ -136,22 +136,22 @@ def exact_step(question: Question, alpha: Floats) -> Floats | None:
     along = signs.copy()
     _core.substitute(table, along)
     bending = _core.dot(signs, along)
-    if question.free and not bending > 0.0:
+    if task.free and not bending > 0.0:
         return None
     better, bias = alpha.copy(), 0.0
     for _ in range(_REFINEMENTS):
-        balance = _core.dot(question.signs, better)
-        weights = _core.combine(question.rows.matrix, question.signs * better)
-        shift = bias if question.free else question.bias**2 * balance
+        balance = _core.dot(task.signs, better)
+        weights = _core.combine(task.rows.matrix, task.signs * better)
+        shift = bias if task.free else task.bias**2 * balance
         step = 1.0 - signs * _core.decide(matrix, weights[None, :], np.array([shift]), 1)[:, 0]
-        if question.squared:
+        if task.squared:
             step -= 0.5 * better[chosen] / part.costs
         _core.substitute(table, step)
-        if question.free:
+        if task.free:
             change = (_core.dot(signs, step) + balance) / bending
             step, bias = step - change * along, bias + change
         better[chosen] += step
-    upper = np.inf if question.squared else part.costs
+    upper = np.inf if task.squared else part.costs
     inside = better[chosen]
     if not (np.isfinite(inside).all() and (inside >= 0.0).all() and (inside <= upper).all()):
         return None

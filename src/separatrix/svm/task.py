@@ -1,10 +1,10 @@
-"""One soft-margin question, and the measure of any answer to it.
+"""One soft-margin task, and the measure of any solution of it.
 
 The primal problem (Lecture 003, 2.2 and 2.6) is to minimise ``|w|^2 / 2 + sum C_i loss(1 - y_i (w.x_i + b))`` with the
 hinge loss or its square. Its dual is to maximise ``sum alpha - |sum alpha y x|^2 / 2 - sum alpha^2 / (4 C)`` (the last
 term for the square only) over ``0 <= alpha <= C`` (no upper bound for the square) and, when the bias is free, ``sum
 alpha y = 0``. Any alpha that is allowed gives a lower bound on the optimum, and its weights an upper one: the gap
-between them is the proof that comes with an answer, whoever found it.
+between them is the proof that comes with a solution, whichever method found it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _UNIT = float(np.finfo(np.float64).eps)
 
 
 class HaltedError(Exception):
-    """Someone asked to stop; nothing has been changed."""
+    """The caller asked to stop before the end; nothing has been changed."""
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """One yes-or-no question: rows, signs (+1, -1), the cost C of each row's slack, and the kind of bias.
+class MarginTask:
+    """One binary margin problem: rows, signs (+1, -1), the cost C of each row's slack, and the kind of bias.
 
     ``bias`` is the constant K of a penalised bias coordinate, 0 for none; ``free`` is the bias that costs nothing.
-    ``known_squares`` are the rows' squared lengths, where someone has computed them already.
+    ``known_squares`` are the rows' squared lengths, if they have been computed already.
     """
 
     rows: Rows
@@ -56,10 +56,10 @@ class Question:
         """``|x|^2`` of every row."""
         return _core.square_norms(self.rows.matrix) if self.known_squares is None else self.known_squares
 
-    def part(self, chosen: np.ndarray) -> Question:
-        """Return the question of these rows alone."""
+    def part(self, chosen: np.ndarray) -> MarginTask:
+        """Return the task of these rows alone."""
         rows = Rows(self.rows.values[chosen])
-        return Question(rows, self.signs[chosen], self.costs[chosen], self.squared, self.bias, self.free)
+        return MarginTask(rows, self.signs[chosen], self.costs[chosen], self.squared, self.bias, self.free)
 
     def stored(self) -> int:
         """Return how many numbers the rows hold."""
@@ -68,7 +68,7 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class DualSolution:
     """Alpha, the weights and bias that follow from it, and how far from the optimum they can be at most.
 
     ``rounding`` bounds what rounding can have added to the difference of the two values.
@@ -111,39 +111,39 @@ class Answer:
         return self.gap / self.primal if self.primal > 0 else 0.0
 
 
-def measure(question: Question, alpha: Floats, candidate: tuple[Floats, float] | None = None) -> Answer:
-    """Return the answer that alpha gives, every number of it computed from the data in double precision.
+def measure(task: MarginTask, alpha: Floats, candidate: tuple[Floats, float] | None = None) -> DualSolution:
+    """Return the solution that alpha gives, every number of it computed from the data in double precision.
 
     With a free bias, alpha is first made to satisfy ``sum alpha y = 0``. The weights are ``sum alpha y x``, or those
     of the ``candidate`` (weights, bias) where their primal value is lower: for the gap any weights will do. For the
     hard margin both are first scaled: the weights until the least margin is 1, alpha until the dual is as large as it
     gets.
     """
-    signs = question.signs
-    if question.free:
-        alpha = balanced(alpha, signs, question.costs if not question.squared else None)
-    weights = _core.combine(question.rows.matrix, signs * alpha)
+    signs = task.signs
+    if task.free:
+        alpha = balanced(alpha, signs, task.costs if not task.squared else None)
+    weights = _core.combine(task.rows.matrix, signs * alpha)
     balance = _core.dot(signs, alpha)
-    gain = _core.dot(np.ones(question.n), alpha)
-    square = _core.dot(weights, weights) + (question.bias * balance) ** 2
-    if question.hard and square > 0:
+    gain = _core.dot(np.ones(task.n), alpha)
+    square = _core.dot(weights, weights) + (task.bias * balance) ** 2
+    if task.hard and square > 0:
         factor = gain / square
         alpha, weights, balance = alpha * factor, weights * factor, balance * factor
         gain, square = gain * factor, square * factor**2
-    if question.squared:
-        gain -= 0.25 * _core.dot(alpha, alpha / question.costs)
+    if task.squared:
+        gain -= 0.25 * _core.dot(alpha, alpha / task.costs)
     dual = gain - 0.5 * square
-    best = _cost(question, weights, question.bias**2 * balance)
+    best = _cost(task, weights, task.bias**2 * balance)
     if candidate is not None:
-        best = min(best, _cost(question, *candidate), key=lambda cost: cost.primal)
-    if not best.primal <= _worst(question):
-        best = _cost(question, np.zeros(len(weights)), 0.0)
-    return Answer(
-        alpha, best.weights, best.bias, best.slack, best.primal, dual, _rounding(question, alpha, best, gain, square)
+        best = min(best, _cost(task, *candidate), key=lambda cost: cost.primal)
+    if not best.primal <= _worst(task):
+        best = _cost(task, np.zeros(len(weights)), 0.0)
+    return DualSolution(
+        alpha, best.weights, best.bias, best.slack, best.primal, dual, _rounding(task, alpha, best, gain, square)
     )
 
 
-def _rounding(question: Question, alpha: Floats, cost: _Cost, gain: float, square: float) -> float:
+def _rounding(task: MarginTask, alpha: Floats, cost: _Cost, gain: float, square: float) -> float:
     """Return a bound on the rounding errors of the two values.
 
     Sums of k terms are off by at most about k units in the last place of the sum of their sizes (Higham, Accuracy and
@@ -152,27 +152,27 @@ def _rounding(question: Question, alpha: Floats, cost: _Cost, gain: float, squar
     """
     if np.isinf(cost.primal):
         return 0.0
-    n, d = question.rows.shape
-    lengths = np.sqrt(question.squares)
+    n, d = task.rows.shape
+    lengths = np.sqrt(task.squares)
     norm = float(np.sqrt(_core.dot(cost.weights, cost.weights))) + abs(cost.bias)
     off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + lengths))  # how far a margin can be from what was computed
-    if question.hard:  # an error in the least margin scales the whole answer
+    if task.hard:  # an error in the least margin scales the whole solution
         margins = 2.0 * cost.primal * float(off.max())
     else:
-        price = question.costs * (2.0 * (cost.slack + off) if question.squared else 1.0)
+        price = task.costs * (2.0 * (cost.slack + off) if task.squared else 1.0)
         margins = _core.dot(np.where(cost.margins < 1.0 + off, price, 0.0), off)
     support = int(np.count_nonzero(alpha))
-    sums = (support + d) * float(np.sqrt(square)) * _core.dot(alpha, lengths + question.bias**2)
+    sums = (support + d) * float(np.sqrt(square)) * _core.dot(alpha, lengths + task.bias**2)
     total = (n + 4) * (cost.primal + (1.0 + abs(cost.bias)) * abs(gain) + square)
     return 2.0 * (margins + _UNIT * (sums + total))
 
 
-def _worst(question: Question) -> float:
-    """Return an upper bound on the primal value of weights that are all zero: no answer needs to be worse."""
-    if question.hard:
+def _worst(task: MarginTask) -> float:
+    """Return an upper bound on the primal value of weights that are all zero: no solution needs to be worse."""
+    if task.hard:
         return np.inf
-    total = [_core.dot(question.costs, np.where(question.signs * side > 0, 1.0, 0.0)) for side in (1.0, -1.0)]
-    return 2.0 * min(total) if question.free and not question.squared else sum(total)
+    total = [_core.dot(task.costs, np.where(task.signs * side > 0, 1.0, 0.0)) for side in (1.0, -1.0)]
+    return 2.0 * min(total) if task.free and not task.squared else sum(total)
 
 
 class _Cost(NamedTuple):
@@ -183,23 +183,23 @@ class _Cost(NamedTuple):
     primal: float
 
 
-def _cost(question: Question, weights: Floats, bias: float) -> _Cost:
+def _cost(task: MarginTask, weights: Floats, bias: float) -> _Cost:
     """Return the primal value of these weights, with the best bias where it is free."""
-    signs, costs = question.signs, question.costs
-    scores = _core.decide(question.rows.matrix, weights[None, :], np.zeros(1), 1)[:, 0]
-    if question.free:
-        bias = best_bias(scores, signs, costs, squared=question.squared)
+    signs, costs = task.signs, task.costs
+    scores = _core.decide(task.rows.matrix, weights[None, :], np.zeros(1), 1)[:, 0]
+    if task.free:
+        bias = best_bias(scores, signs, costs, squared=task.squared)
     margins = signs * (scores + bias)
     weights, lowest = weights.copy(), float(margins.min())
-    if question.hard and lowest > 0:
+    if task.hard and lowest > 0:
         weights, bias, margins = weights / lowest, bias / lowest, margins / lowest
     square = _core.dot(weights, weights)
-    if question.bias:
-        square += (bias / question.bias) ** 2
+    if task.bias:
+        square += (bias / task.bias) ** 2
     slack = np.maximum(1.0 - margins, 0.0)
-    if question.hard:
+    if task.hard:
         return _Cost(weights, float(bias), margins, slack, 0.5 * square if lowest > 0 else np.inf)
-    loss = _core.dot(costs, slack * slack if question.squared else slack)
+    loss = _core.dot(costs, slack * slack if task.squared else slack)
     return _Cost(weights, float(bias), margins, slack, 0.5 * square + loss)
 
 
