@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog, minimize
 
-from separatrix.certificates import bracket as module
+from separatrix.certificates import ascent_search, pool_search
 from separatrix.certificates.bracket import search
 from separatrix.certificates.corral import Corral
 from separatrix.geometry.rows import Rows
@@ -235,8 +235,8 @@ def test_halting(data, after):
 
 
 def test_rounds_are_counted(monkeypatch):
-    monkeypatch.setattr(module, "_ROUNDS", 1)
-    monkeypatch.setattr(module, "_EPOCHS", 3)
+    monkeypatch.setattr(pool_search, "_ROUNDS", 1)
+    monkeypatch.setattr(ascent_search, "_EPOCHS", 3)
     for X, y in (normal(60_000, 5), wide()):
         found = search(Rows(X), y, True, tol=1e-9)
         assert found.ended == "stuck"

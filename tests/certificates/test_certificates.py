@@ -22,10 +22,10 @@ import separatrix as sx
 from separation_data import endometrial, lizards
 from separatrix.certificates import integers
 from separatrix.certificates.certificate import Certificate
-from separatrix.certificates.data import question, read
+from separatrix.certificates.data import binary_data, read
 from separatrix.certificates.multiclass import Certificates, from_json
 from separatrix.certificates.proving import prove
-from separatrix.certificates.witness import Plane, Points, Witness
+from separatrix.certificates.witness import Plane, WeightedRows, Witness
 
 
 def exact_sum(points, X, signs):
@@ -341,13 +341,13 @@ def test_whole_weights_off_by_one_are_rejected(name):
         for change in (1, -1, -points.weights[k], -2 * points.weights[k]):
             weights = list(points.weights)
             weights[k] += change
-            assert not forge(found, points=Points(points.rows, tuple(weights))).verify(X, y)
+            assert not forge(found, points=WeightedRows(points.rows, tuple(weights))).verify(X, y)
     for rows in (points.rows[1:], (points.rows[0], *points.rows), tuple(row + 1 for row in points.rows)):
         weights = (points.weights * 2)[: len(rows)]
-        assert not forge(found, points=Points(rows, weights)).verify(X, y)
+        assert not forge(found, points=WeightedRows(rows, weights)).verify(X, y)
     assert not forge(found, points=None).verify(X, y)
-    assert not forge(found, points=Points((), ())).verify(X, y)
-    floats = Points(points.rows, tuple(float(weight) for weight in points.weights))
+    assert not forge(found, points=WeightedRows((), ())).verify(X, y)
+    floats = WeightedRows(points.rows, tuple(float(weight) for weight in points.weights))
     assert not forge(found, points=floats).verify(X, y)
 
 
@@ -373,8 +373,8 @@ def test_numbers_that_do_not_belong_together_prove_nothing():
     plane, points = found.witness.plane, found.witness.points
     for weights in ((10**400, *plane.weights[1:]), (True, *plane.weights[1:]), (np.float64(1.0), *plane.weights[1:])):
         assert not forge(found, plane=Plane(weights, plane.bias)).verify(X, y)
-        assert not forge(found, points=Points(points.rows, (*weights[:1], *points.weights[1:]))).verify(X, y)
-    assert not forge(found, points=Points(tuple(row + 60 for row in points.rows), points.weights)).verify(X, y)
+        assert not forge(found, points=WeightedRows(points.rows, (*weights[:1], *points.weights[1:]))).verify(X, y)
+    assert not forge(found, points=WeightedRows(tuple(row + 60 for row in points.rows), points.weights)).verify(X, y)
 
 
 def test_a_strict_plane_that_misses_a_row_is_rejected():
@@ -386,9 +386,9 @@ def test_a_strict_plane_that_misses_a_row_is_rejected():
     assert not forge(found, plane=Plane(flipped, -plane.bias)).verify(X, y)
     points = found.witness.points
     for weights in ([-w for w in points.weights], [math.nan] * len(points.rows), [math.inf] * len(points.rows)):
-        assert not forge(found, points=Points(points.rows, tuple(weights))).verify(X, y)
+        assert not forge(found, points=WeightedRows(points.rows, tuple(weights))).verify(X, y)
     heavier = tuple(w * (1 + 0.5 * (k == 0)) for k, w in enumerate(points.weights))
-    assert not forge(found, points=Points(points.rows, heavier)).verify(X, y)
+    assert not forge(found, points=WeightedRows(points.rows, heavier)).verify(X, y)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -671,15 +671,15 @@ def test_what_is_not_finite_is_never_verified():
     for good, bad, labels, witness in (
         ([[1.0], [2.0], [-1.0]], [[1.0], [np.inf], [-1.0]], [1, 1, 0], Witness(Plane((1,), 0))),
         ([[0.0], [0.0], [1.0], [-1.0]], [[0.0], [0.0], [1.0], [np.nan]], [1, 0, 1, 0],
-         Witness(Plane((1,), 0), Points((0, 1), (1, 1)))),
+         Witness(Plane((1,), 0), WeightedRows((0, 1), (1, 1)))),
     ):  # fmt: skip
         rows, classes, codes = read(np.array(good), labels)
-        data = question(rows, classes, codes, True, 1)
+        data = binary_data(rows, classes, codes, True, 1)
         found = Certificate.of(data, witness, prove(data, witness))
         assert found.separable is not None
         assert found.verify(good, labels)
         rows, classes, codes = read(np.array(bad), labels, finite=False)
-        forged = dataclasses.replace(found, data=question(rows, classes, codes, True, 1).key)
+        forged = dataclasses.replace(found, data=binary_data(rows, classes, codes, True, 1).key)
         assert not forged.verify(bad, labels)
 
 
@@ -727,7 +727,7 @@ def test_certificates_that_no_reader_could_have_made_are_rejected_not_believed()
         (halves, points.weights),
         (("a",), (1,)),
     ):
-        assert not forge(found, points=Points(rows, weights)).verify(X, y)
+        assert not forge(found, points=WeightedRows(rows, weights)).verify(X, y)
     X, y, strict = CASES["strict"]
     upside_down = strict.margin._replace(lower=strict.margin.upper, upper=strict.margin.lower)
     assert "above margin.upper" in str(dataclasses.replace(strict, margin=upside_down).verify(X, y))

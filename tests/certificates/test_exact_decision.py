@@ -16,9 +16,10 @@ from scipy import sparse
 from separatrix.certificates import integers
 from separatrix.certificates.deciding import combines_to_zero, decide, spans
 from separatrix.certificates.exact_rows import ExactRows
-from separatrix.certificates.gordan import HaltedError, gordan
+from separatrix.certificates.gordan import gordan
 from separatrix.certificates.integers import circuit, combination, dependence, lift, null_space, rank
 from separatrix.geometry.rows import Rows
+from separatrix.svm.task import HaltedError
 
 TINIEST = 5e-324
 CORNERS = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]

@@ -222,7 +222,9 @@ def test_certificates_are_computed_once_and_only_when_asked_for(separable, monke
     from separatrix.estimators import certified
 
     calls = []
-    monkeypatch.setattr(certified, "place", lambda *given, real=certified.place: calls.append(1) or real(*given))
+    monkeypatch.setattr(
+        certified, "measure_plane", lambda *given, real=certified.measure_plane: calls.append(1) or real(*given)
+    )
     model = sx.Perceptron(random_state=0).fit(separable.X, separable.y)
     model._repr_html_()
     dir(model)

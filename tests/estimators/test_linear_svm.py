@@ -456,7 +456,7 @@ def test_ctrl_c_leaves_a_usable_model(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.status_.interrupted
-    assert str(model.status_).startswith("interrupted in epoch 6, with a gap of")
+    assert str(model.status_).startswith("interrupted in epoch 6: relative duality gap")
     assert model.n_iter_ == 5
     assert model.score(X, y) > 0.8
     assert model.objective_ > model.duality_gap_ > 0
@@ -464,7 +464,7 @@ def test_ctrl_c_leaves_a_usable_model(monkeypatch):
 
 def test_too_few_epochs_warn_with_the_gap_that_was_reached():
     X, y = text_like(4_000, 6_000, 20, seed=8)
-    with pytest.warns(ConvergenceWarning, match="stopped after 2 epochs with a gap of"):
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 epochs: relative duality gap"):
         model = sx.LinearSVM(tol=1e-9, max_iter=2).fit(X, y)
     assert model.n_iter_ == 2
     assert sx.LinearSVM(tol=1e-9, stop=MaxEpochs(3)).fit(X, y).n_iter_ == 3

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.insight.trace import number
+from separatrix.insight.trace_view import number
 from separatrix.rules import RULES
 
 X = [[1, 1], [Fraction(1, 2), -1], [-1, -1], [-1, 1]]

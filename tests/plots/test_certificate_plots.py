@@ -22,7 +22,7 @@ import matplotlib.pyplot as plt
 import separatrix as sx
 from separatrix import plots
 from separatrix.certificates.certificate import Bracket
-from separatrix.certificates.witness import Plane, Points, Witness
+from separatrix.certificates.witness import Plane, WeightedRows, Witness
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [3.0, 0.0], [4.0, 0.0], [3.0, 2.0], [4.0, 2.0]])
 SIDES = np.array(["left"] * 4 + ["right"] * 4)
@@ -130,7 +130,7 @@ def test_hulls_that_touch_have_a_plane_through_the_common_point():
 def test_without_a_verdict_what_is_known_is_drawn():
     X, y = flowers("versicolor", "virginica")
     decided = sx.certify(X, y, random_state=0)
-    apart = Witness(None, Points((0, 60), (0.5, 0.5)))
+    apart = Witness(None, WeightedRows((0, 60), (0.5, 0.5)))
     certificate = replace(decided, separable=None, witness=apart, margin=Bracket(0.0, 0.25))
     ax = plots.hulls(certificate, X, y)
     np.testing.assert_array_equal(lines(ax, "-"), [X[[0, 60]]])
@@ -361,7 +361,7 @@ def test_what_cannot_be_drawn_gets_one_clear_sentence():
         plots.hulls(certificate, SQUARE + 1.0, SIDES)
     with pytest.raises(ValueError, match="the certificate is about other rows or labels"):
         plots.hulls(certificate, SQUARE[:6], SIDES[:6])
-    for witness in (Witness(None, Points((0, 99), (0.5, 0.5))), Witness(Plane((1.0, 0.0, 0.0), 1.0), None)):
+    for witness in (Witness(None, WeightedRows((0, 99), (0.5, 0.5))), Witness(Plane((1.0, 0.0, 0.0), 1.0), None)):
         with pytest.raises(ValueError, match="witness names rows or features that these data do not have"):
             plots.hulls(replace(certificate, witness=witness), SQUARE, SIDES)
     with pytest.raises(ValueError, match="names must hold one name for each of the 2 features; found 1"):

@@ -40,8 +40,8 @@ def margins(rows: Rows, signs: Floats, weights: Floats, bias: float, n_jobs: int
 
     Examples
     --------
-    >>> found = margins(Rows([[0.0, 0.0], [1.0, 2.0]]), np.array([1.0, -1.0]), np.array([1.0, 1.0]), 0.0)
-    >>> bool(found.lower[0] == found.upper[0] == 0.0), bool(found.lower[1] <= -3.0 <= found.upper[1])
+    >>> enclosed = margins(Rows([[0.0, 0.0], [1.0, 2.0]]), np.array([1.0, -1.0]), np.array([1.0, 1.0]), 0.0)
+    >>> bool(enclosed.lower[0] == enclosed.upper[0] == 0.0), bool(enclosed.lower[1] <= -3.0 <= enclosed.upper[1])
     (True, True)
     """
     scores, errors, squares = _core.enclosed_scores(rows.matrix, weights, float(bias), n_jobs)

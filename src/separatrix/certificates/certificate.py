@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from separatrix.certificates import words
-from separatrix.certificates.data import Data, question, read
+from separatrix.certificates.data import Data, binary_data, read
 from separatrix.certificates.fields import (
     DATA,
     VERSION,
@@ -22,9 +22,9 @@ from separatrix.certificates.fields import (
     real,
     written,
 )
-from separatrix.certificates.proving import OUTWARD, NotFiniteError, Proof, prove
+from separatrix.certificates.proving import OUTWARD, NotFiniteError, ProvedBounds, prove
 from separatrix.certificates.witness import Witness
-from separatrix.text import html_table
+from separatrix.text import html_table, times
 
 _FIELDS = (
     "format", "version", "separable", "margin", "radius", "mistake_bound", "capacity", "positive", "negative",
@@ -41,15 +41,15 @@ class Bracket(NamedTuple):
 
 @dataclass(frozen=True)
 class Capacity:
-    """How many points can always be separated, beside how many there are.
+    """How many points can always be separated, and how many there are.
 
     Attributes
     ----------
     n, d : int
         Rows and features.
     dimension : int
-        d + 1 (without an intercept d): the VC dimension of planes (Lecture 003). Any labels of so many points in
-        general position can be separated.
+        d + 1 (without an intercept d): the VC dimension of planes (Lecture 003). Every labelling of this many
+        points in general position can be separated.
     """
 
     n: int
@@ -69,15 +69,15 @@ class Capacity:
         return float(bdtr(self.dimension - 1, self.n - 1, 0.5)) if self.n > self.dimension else 1.0
 
     def __str__(self) -> str:
-        points = f"{words.counted(self.n, 'point')} in {words.counted(self.d, 'dimension')}"
-        always = f"planes separate any labels of {words.counted(self.dimension, 'point')} in general position"
+        points = f"{times(self.n, 'point')} in {times(self.d, 'dimension')}"
+        always = f"planes separate every labelling of {times(self.dimension, 'point')} in general position"
         if self.n <= self.dimension:
-            return f"{points}: {always}, so that separating these would prove nothing"
-        odds = f"one in {1.0 / self.chance:,.3g}" if self.chance >= 1e-300 else "next to none"
+            return f"{points}: {always}, so separability says nothing here"
+        odds = f"one in {1.0 / self.chance:,.3g}" if self.chance >= 1e-300 else "almost none"
         return f"{points}: {always}, and {odds} of all labellings of {self.n}"
 
 
-class Form(NamedTuple):
+class MistakeBoundForm(NamedTuple):
     """The mistake bound as one lecture writes it."""
 
     lecture: str
@@ -88,7 +88,7 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Check:
-    """What :meth:`separatrix.Certificate.verify` found: true if every claim holds."""
+    """The result of :meth:`separatrix.Certificate.verify`: true if every claim holds."""
 
     problems: tuple[str, ...]
 
@@ -106,9 +106,9 @@ class Certificate:
     Attributes
     ----------
     separable : {"strict", "weak", "none"} or None
-        "strict": some plane has every row on its own side. "weak": no such plane, but one with every row on its side or
-        on the plane itself, and at least one off it (quasi-complete separation). "none": not even that. None: not
-        decided; the margin says how far it got.
+        "strict": some plane has every row on its correct side. "weak": no such plane, but one with every row on its
+        correct side or on the plane itself, and at least one off it (quasi-complete separation). "none": not even
+        that. None: not decided; the margin says how far it got.
     margin : Bracket
         ``margin.lower`` and ``margin.upper``: proved bounds on the largest distance from a plane to the nearest row.
     radius : float
@@ -116,7 +116,7 @@ class Certificate:
     mistake_bound : float
         The perceptron, started at zero, makes at most ``(R / gamma)^2`` mistakes; infinite when none is proved.
     capacity : Capacity
-        Rows, features, and what separating that many says.
+        Rows, features, and the VC dimension.
     witness : Witness
         The plane, and the rows with weights, that prove the above.
     positive, negative : label
@@ -124,7 +124,7 @@ class Certificate:
     fit_intercept : bool
         Whether planes may miss the origin.
     contradictions : tuple of pairs
-        Rows that hold the same numbers and different labels, the first hundred pairs; ``n_contradictions`` counts all.
+        Identical rows with different labels, the first hundred pairs; ``n_contradictions`` counts all.
     data : str
         A key of the rows and labels that this is about.
     history : tuple
@@ -148,7 +148,7 @@ class Certificate:
     # ------------------------------------------------------------------------------------------ made and checked
 
     @classmethod
-    def of(cls, data: Data, witness: Witness, proof: Proof) -> Certificate:
+    def of(cls, data: Data, witness: Witness, proof: ProvedBounds) -> Certificate:
         """Return the certificate of what this witness proves."""
         n_pairs, pairs = (0, ()) if proof.separable == "strict" else data.contradictions
         return cls(
@@ -197,16 +197,16 @@ class Certificate:
         if not isinstance(intercept, bool):
             return Check((f"fit_intercept must be True or False; it is {intercept!r:.60}",))
         if positive == negative or (negative is None and len(labels) <= 2):
-            return Check(("the certificate names the same class twice, or the rest of two classes",))
-        return self._check(question(rows, classes, codes, self.fit_intercept, positive, negative))
+            return Check(("the certificate names one class twice, or the rest of two classes",))
+        return self._check(binary_data(rows, classes, codes, self.fit_intercept, positive, negative))
 
     def _check(self, data: Data) -> Check:
         capacity = Capacity.of(data.n, data.d, data.free)
         if self.data != data.key or self.capacity != capacity:
-            return Check(("it is about other data",))
+            return Check(("the data differ from those of the certificate",))
         points = self.witness.points
         if points is not None and data.places(points.rows) is None:
-            return Check(("witness.points names a row that is not there, or one twice",))
+            return Check(("witness.points names a row that does not exist, or a row twice",))
         try:
             proof = prove(data, self.witness)
         except NotFiniteError as problem:
@@ -214,15 +214,15 @@ class Certificate:
         problems = [*self._wrong_verdict(proof), *self._wrong_numbers(proof)]
         n_pairs, pairs = (0, ()) if proof.separable == "strict" else data.contradictions
         if (self.n_contradictions, self.contradictions) != (n_pairs, pairs):
-            problems.append(f"contradictions are not those of the data, of which there are {n_pairs}")
+            problems.append(f"contradictions do not match the data, which have {n_pairs}")
         return Check(tuple(problems))
 
-    def _wrong_verdict(self, proof: Proof) -> list[str]:
+    def _wrong_verdict(self, proof: ProvedBounds) -> list[str]:
         if self.separable == proof.separable:
             return []
-        return [f"it says {self.separable!r:.60}; its witness proves {proof.separable!r}"]
+        return [f"separable is given as {self.separable!r:.60}; its witness proves {proof.separable!r}"]
 
-    def _wrong_numbers(self, proof: Proof) -> list[str]:
+    def _wrong_numbers(self, proof: ProvedBounds) -> list[str]:
         constant = 1.0 if self.fit_intercept else 0.0
         claims = (
             ("margin.lower", self.margin.lower, proof.lower, -1.0),
@@ -244,7 +244,7 @@ class Certificate:
     # ------------------------------------------------------------------------------------------ in words
 
     @property
-    def mistake_forms(self) -> tuple[Form, ...]:
+    def mistake_forms(self) -> tuple[MistakeBoundForm, ...]:
         """The mistake bound as Lectures 000, 001 and 003 write it, one theorem in three notations."""
         value = self.mistake_bound
         if not 0 < value < math.inf or math.isinf(self.radius * self.radius):
@@ -252,17 +252,17 @@ class Certificate:
         gamma = self.radius / math.sqrt(value)
         beta, unit = self.radius * self.radius, 1.0 / math.sqrt(value)
         return (
-            Form("Lecture 000", "beta |w|^2 / alpha^2", f"{beta:.4g} * 1 / {gamma:.4g}^2", value),
-            Form("Lecture 001", "1 / gamma^2, the longest row scaled to 1", f"1 / {unit:.4g}^2", value),
-            Form("Lecture 003", "(beta^2 / m^2) |a|^2", f"({beta:.4g} / {gamma:.4g}^2) * 1", value),
+            MistakeBoundForm("Lecture 000", "beta |w|^2 / alpha^2", f"{beta:.4g} * 1 / {gamma:.4g}^2", value),
+            MistakeBoundForm("Lecture 001", "1 / gamma^2, the longest row scaled to 1", f"1 / {unit:.4g}^2", value),
+            MistakeBoundForm("Lecture 003", "(beta^2 / m^2) |a|^2", f"({beta:.4g} / {gamma:.4g}^2) * 1", value),
         )
 
     @property
     def names(self) -> str:
         """The two classes by name."""
         if self.negative is None:
-            return f"{self.positive!r} and the other classes"
-        return f"{self.negative!r} and {self.positive!r}"
+            return f"{self.positive!r} vs the rest"
+        return f"{self.negative!r} vs {self.positive!r}"
 
     def __str__(self) -> str:
         return words.headline(self)
@@ -318,10 +318,10 @@ class Certificate:
         return cls.from_dict(parse(text))
 
     @classmethod
-    def from_dict(cls, found: Any) -> Certificate:
+    def from_dict(cls, tree: Any) -> Certificate:
         """Return the certificate that :meth:`to_dict` wrote, or refuse what is none."""
-        expect_format(found, DATA)
-        fields = expect_fields(found, "the certificate", _FIELDS)
+        expect_format(tree, DATA)
+        fields = expect_fields(tree, "the certificate", _FIELDS)
         if fields["separable"] is not None and fields["separable"] not in list(words.VERDICTS):
             raise ValueError(f"separable must be 'strict', 'weak', 'none' or null; found {fields['separable']!r:.60}")
         margin = expect_fields(fields["margin"], "margin", ("lower", "upper"))

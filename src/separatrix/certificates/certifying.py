@@ -1,4 +1,4 @@
-"""``certify``: are these classes linearly separable, and by how much? The answer comes with its proof."""
+"""``certify``: are these classes linearly separable, and with what margin? The verdict comes with its proof."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.certificates.certificate import Certificate
-from separatrix.certificates.data import Data, question, read
+from separatrix.certificates.data import Data, binary_data, read
 from separatrix.certificates.finding import find
 from separatrix.certificates.multiclass import Certificates
 from separatrix.loop.order import seed_of
@@ -25,12 +25,12 @@ def certify(
     fit_intercept: bool = True,
     random_state: Any = None,
 ) -> Certificate | Certificates:
-    """Decide whether planes separate the classes, and by what margin; prove it.
+    """Decide whether planes separate the classes, with what margin, and prove it.
 
     Parameters
     ----------
     X : array, sparse matrix or frame of shape (n_samples, n_features)
-        The rows, taken as the exact numbers that they are.
+        The rows, taken as exact numbers.
     y : sequence of n_samples labels
         Their classes, two or more.
     time_limit : float, optional
@@ -42,7 +42,7 @@ def certify(
     fit_intercept : bool, default=True
         Allow planes that miss the origin.
     random_state : int, RandomState or None
-        Where the search draws its samples from. It changes which proof is found, never whether it holds.
+        The seed of the search's samples. It changes which proof is found, never whether it holds.
 
     Returns
     -------
@@ -52,12 +52,12 @@ def certify(
     Examples
     --------
     >>> from separatrix import certify, datasets
-    >>> found = certify(*datasets.load("and"))
-    >>> found.separable, round(found.margin.lower, 6), round(found.margin.upper, 6)
+    >>> certificate = certify(*datasets.load("and"))
+    >>> certificate.separable, round(certificate.margin.lower, 6), round(certificate.margin.upper, 6)
     ('strict', 0.353553, 0.353553)
     >>> xor = certify(*datasets.load("xor"))
     >>> xor.separable, xor.witness.points
-    ('none', Points(rows=(0, 1, 2, 3), weights=(1, 1, 1, 1)))
+    ('none', WeightedRows(rows=(0, 1, 2, 3), weights=(1, 1, 1, 1)))
     >>> bool(xor.verify(*datasets.load("xor"))), bool(xor.verify(*datasets.load("and")))
     (True, False)
     """
@@ -73,25 +73,25 @@ def certify(
     deadline = math.inf if time_limit is None else time.perf_counter() + float(time_limit)
     rows, classes, codes = read(X, y)
     if len(classes) < 2:
-        raise ValueError(f"a certificate is about two classes or more; found one class: {classes.tolist()[0]!r}")
+        raise ValueError(f"a certificate needs at least two classes; found only {classes.tolist()[0]!r}")
 
-    def answer(positive: int, negative: int | None, questions: int) -> Certificate:
+    def certified(positive: int, negative: int | None, tasks: int) -> Certificate:
         now = time.perf_counter()
-        until = now + (deadline - now) / questions
-        return certify_question(question(rows, classes, codes, free, positive, negative), float(tol), seed, until)
+        until = now + (deadline - now) / tasks
+        return certify_task(binary_data(rows, classes, codes, free, positive, negative), float(tol), seed, until)
 
     if len(classes) == 2:
-        return answer(1, 0, 1)
+        return certified(1, 0, 1)
     labels, k = classes.tolist(), len(classes)
     pairs = list(combinations(range(k), 2))
     left = k + len(pairs)
-    rest = {labels[code]: answer(code, None, left - code) for code in range(k)}
-    both = {(labels[a], labels[b]): answer(b, a, len(pairs) - place) for place, (a, b) in enumerate(pairs)}
+    rest = {labels[code]: certified(code, None, left - code) for code in range(k)}
+    both = {(labels[a], labels[b]): certified(b, a, len(pairs) - place) for place, (a, b) in enumerate(pairs)}
     return Certificates(rest, both)
 
 
-def certify_question(data: Data, tol: float = 1e-3, seed: int = 0, deadline: float = math.inf) -> Certificate:
-    """Return the certificate of one question; what is not decided at the deadline stays so."""
+def certify_task(data: Data, tol: float = 1e-3, seed: int = 0, deadline: float = math.inf) -> Certificate:
+    """Return the certificate of one task; what is not decided by the deadline stays undecided."""
     history: list[tuple[float, float, float]] = []
     began = time.perf_counter()
 

@@ -80,14 +80,14 @@ class Corral:
         """
         self._begin(start)
         barred = np.zeros(len(self._points), dtype=bool)  # rows that depend on the corral, as far as rounding can tell
-        best, least, idle = self._found(), np.inf, 0
+        best, least, idle = self._nearest(), np.inf, 0
         try:
             self._descend()
             for _ in range(_MOST * len(self._places)):
                 square = float(self.vector @ self.vector)
                 idle = 0 if square < least * (1.0 - 1e-12) else idle + 1
                 if square < least:
-                    best, least = self._found(), square
+                    best, least = self._nearest(), square
                 if idle == _PATIENCE or square <= self._zero():
                     break
                 lacks = self.levels[self._sides] - self._points @ self.vector
@@ -105,7 +105,7 @@ class Corral:
                             return best
                         barred[place] = not self._join(int(place))
             self._trim()
-            return min(self._found(), best, key=lambda found: max(float(found.vector @ found.vector), self._zero()))
+            return min(self._nearest(), best, key=lambda each: max(float(each.vector @ each.vector), self._zero()))
         except (FloatingPointError, np.linalg.LinAlgError):  # rounding has the upper hand
             return best
 
@@ -256,6 +256,6 @@ class Corral:
     def _zero(self) -> float:
         return NOTHING * NOTHING * self._longest()
 
-    def _found(self) -> Nearest:
+    def _nearest(self) -> Nearest:
         k = self._size
         return Nearest(self._places[:k].copy(), self._weights[:k].copy(), self.vector, self.levels)

@@ -1,4 +1,4 @@
-"""The data of one yes-or-no question, taken as the exact numbers that they are.
+"""The data of one binary task, taken as the exact numbers that they are.
 
 A certificate is about these numbers and no others, so whatever would be rounded on the way in is refused.
 """
@@ -28,9 +28,9 @@ _AT_ONCE = 4096  # rows that are compared at a time
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Rows and signs of one question: whether a row is ``positive`` or ``negative`` (None: any other class).
+    """Rows and signs of one binary task: whether a row is ``positive`` or ``negative`` (None: any other class).
 
-    ``index`` holds the rows' numbers in the whole table, None where the question is about all of it.
+    ``index`` holds the rows' numbers in the whole table, None if the task uses all rows.
     """
 
     rows: Rows
@@ -61,7 +61,7 @@ class Data:
         return ExactRows(self.rows, self.signs, self.free)
 
     def part(self, places: NDArray[np.intp]) -> Data:
-        """Return the question about these rows alone."""
+        """Return the data of these rows alone."""
         rows = Rows(self.rows.values[places])
         return Data(rows, self.signs[places], self.free, self.positive, self.negative)
 
@@ -88,7 +88,7 @@ class Data:
     def pairs(self) -> NDArray[np.intp]:
         """Where the points that carry both labels stand: the first row of each label.
 
-        Rows are found by keys that nobody can foresee, and then compared number by number.
+        Rows are matched by keys that nobody can foresee, and then compared number by number.
         """
         keys, positive = _core.row_keys(self.rows.matrix, _SECRET, processors()), self.signs > 0
         places = _core.on_both_sides(keys, positive)
@@ -133,8 +133,8 @@ class Data:
         if self.index is None:
             inside = len(wanted) and int(wanted.min()) >= 0 and int(wanted.max()) < self.n
             return wanted.astype(np.intp) if inside else None
-        found = np.minimum(np.searchsorted(self.index, wanted), len(self.index) - 1)
-        return found if np.array_equal(self.index[found], wanted) else None
+        places = np.minimum(np.searchsorted(self.index, wanted), len(self.index) - 1)
+        return places if np.array_equal(self.index[places], wanted) else None
 
 
 def processors() -> int:
@@ -154,10 +154,10 @@ def read(X: Any, y: Any, *, finite: bool = True) -> tuple[Rows, NDArray[Any], ND
     return rows, *encode_labels(y, rows.shape[0])
 
 
-def question(
+def binary_data(
     rows: Rows, classes: NDArray[Any], codes: NDArray[np.int32], free: bool, positive: int, negative: int | None = None
 ) -> Data:
-    """Return the question whether a row is of class ``positive`` or ``negative`` (None: any other), by their codes."""
+    """Return the data of class ``positive`` against ``negative`` (None: all other classes), given by their codes."""
     labels = classes.tolist()
     if negative is None and len(classes) > 2:
         return Data(rows, np.where(codes == positive, 1.0, -1.0), free, labels[positive], None)
@@ -199,8 +199,8 @@ def refuse_rounding(X: Any) -> None:
 
 def _refuse(value: Any, where: str) -> None:
     raise ValueError(
-        f"X holds {value} in {where}, which no 64-bit float equals: a proof would be about another number. Round it, "
-        "or move it with its whole column (with an intercept that changes nothing), or multiply all of X by a constant"
+        f"X holds {value} in {where}, which is not exactly a 64-bit float: a proof would be about another number. "
+        "Round it, shift its whole column (with an intercept that changes nothing), or multiply all of X by a constant"
     )
 
 

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.exact_rows import ExactRows, Exponents, Places
-from separatrix.certificates.gordan import Alternative, HaltedError, gordan, never
+from separatrix.certificates.gordan import Alternative, gordan, never
 from separatrix.certificates.integers import Integers, combination, dependence, null_space, primitive, rank
 from separatrix.geometry.rows import Floats
+from separatrix.svm.task import HaltedError
 
 _MOST_NUMBERS = 50_000_000  # of a combination that is checked: more than any that is found
 _PAIRS = 4  # of opposite rows that are looked at, for each dimension
@@ -87,11 +88,11 @@ def decide(
         if not len(outside):
             return Decision("none", None, points, weights)
         rest = _Quotient(space, span[rank(span)[1]], basis, outside)
-        found = gordan(rest, np.flatnonzero(np.isin(outside, hints)), halted)
-        if found.plane is not None:
-            return Decision("weak", primitive(rest.plane(found.plane)), first.points, first.weights)
-        added = [int(outside[k]) for k in found.points]
-        points, weights = _joined(space, points, weights, added, found.weights)
+        alternative = gordan(rest, np.flatnonzero(np.isin(outside, hints)), halted)
+        if alternative.plane is not None:
+            return Decision("weak", primitive(rest.plane(alternative.plane)), first.points, first.weights)
+        added = [int(outside[k]) for k in alternative.points]
+        points, weights = _joined(space, points, weights, added, alternative.weights)
 
 
 def _opposed(space: ExactRows, opposites: Sequence[Sequence[int]]) -> Alternative:
@@ -183,10 +184,10 @@ def _joined(
     if not old.any():  # only a row of zeros so far, which is needed no longer
         return tuple(added), tuple(more)
     vector = np.array(more, dtype=object) @ space.take(added)
-    found = combination(old, vector)
-    if found is None:
+    combined = combination(old, vector)
+    if combined is None:
         raise ArithmeticError("the rows added do not combine to a vector of the span")
-    taken, scale = found
+    taken, scale = combined
     times = max(1, *(amount // weight + 1 for amount, weight in zip(taken, weights, strict=True)))
     kept = [times * weight - amount for amount, weight in zip(taken, weights, strict=True)]
     return (*points, *added), primitive(kept + [scale * weight for weight in more])

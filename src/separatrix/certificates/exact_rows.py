@@ -2,7 +2,7 @@
 
 Every float is a whole number times a power of two. Here row i becomes ``z_i = y_i (x_i, 1)`` (without the 1 where there
 is no bias), with every column divided by the one power of two that makes it a column of whole numbers. Dividing a
-column only multiplies the plane's coordinate: whether some W has ``z_i . W > 0`` is the same question.
+column only multiplies the plane's coordinate: whether some W has ``z_i . W > 0`` does not change.
 
 For all rows at once, ``z_i . W`` is taken in floating point, with a bound on the error: that of the sum, of rounding W,
 and of whatever is too small for a float. Most rows are decided so; the others are decided in whole numbers. Where every
@@ -38,7 +38,7 @@ _VANISHED = 2.0**-600  # more than what one product can lose below the smallest 
 _NONE = 1 << 20  # beyond any exponent
 
 
-class Space(Protocol):
+class ExactSpace(Protocol):
     """What a search asks of rows: those of the data, or others that are made of them."""
 
     n: int
@@ -176,7 +176,7 @@ class ExactRows:
     def outside(self, N: Integers, among: Places | None = None) -> NDArray[np.bool_]:
         """Return which of all (or these) rows have ``z_i N != 0``."""
         rows = np.arange(self.n) if among is None else among
-        found = np.zeros(len(rows), dtype=bool)
+        outside = np.zeros(len(rows), dtype=bool)
         rounded = [self._rounded(W) for W in N.T]
         short = [w for w, exact in rounded if exact]
         if short:  # all at once, with nothing rounded
@@ -185,13 +185,13 @@ class ExactRows:
                 part = slice(first, first + self._step)
                 block = self._block(rows[part])
                 products = np.asarray(block @ table[: block.shape[1]])
-                found[part] = (products + table[-1] if self._bias else products).any(axis=1)
+                outside[part] = (products + table[-1] if self._bias else products).any(axis=1)
         long = N[:, [k for k, (_, exact) in enumerate(rounded) if not exact]]
         mixed = long @ np.arange(1, 1 + long.shape[1]).astype(object)  # finds nearly all of them at once
         for W in (mixed, *long.T) if long.shape[1] else ():
-            rest = np.flatnonzero(~found)
-            found[rest] = self.sides(W, rows[rest]) != 0
-        return found
+            rest = np.flatnonzero(~outside)
+            outside[rest] = self.sides(W, rows[rest]) != 0
+        return outside
 
     def _exponents(self, features: int) -> tuple[Exponents, Exponents]:
         """Return for each column the exponent of its lowest bit, and of a power of two above all its values."""

@@ -20,12 +20,12 @@ _LONGEST_DECIMAL = 4096  # bits
 _WHOLE = re.compile(r"-?(0x[0-9a-f]{1,10000000}|[0-9]{1,1300})", re.ASCII)
 
 
-def written(found: Any) -> str:
-    """Return what was found as JSON text."""
+def written(value: Any) -> str:
+    """Return the value as JSON text."""
     try:
-        return json.dumps(found, indent=1, allow_nan=False)
+        return json.dumps(value, indent=1, allow_nan=False)
     except TypeError as problem:
-        raise TypeError(f"labels must be text or numbers to be written as JSON: {problem}") from None
+        raise TypeError(f"labels must be text or numbers to be saved as JSON: {problem}") from None
 
 
 def parse(text: str) -> Any:
@@ -52,62 +52,62 @@ def _refuse_constant(name: str) -> None:
     raise _NoNumberError(name)
 
 
-def expect_format(found: Any, name: str) -> None:
+def expect_format(value: Any, name: str) -> None:
     """Refuse what does not say that it is a certificate of this kind and of a version that is known."""
-    kind = found.get("format") if isinstance(found, dict) else None
+    kind = value.get("format") if isinstance(value, dict) else None
     if kind == MODEL != name:
-        raise ValueError("this is the certificate of a model, which says nothing without it; certify the data instead")
+        raise ValueError("this certificate is of a model and cannot be verified without it; certify the data instead")
     if kind != name:
-        raise ValueError(f"this is no {name}: its field 'format' does not say so")
-    if found.get("version") != VERSION:
-        raise ValueError(f"this {name} is of version {found.get('version')!r:.60}; version {VERSION} can be read")
+        raise ValueError(f"not a {name}: its field 'format' is missing or different")
+    if value.get("version") != VERSION:
+        raise ValueError(f"this {name} has version {value.get('version')!r:.60}; only version {VERSION} can be read")
 
 
-def expect_fields(found: Any, what: str, names: tuple[str, ...]) -> dict[str, Any]:
+def expect_fields(value: Any, what: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the dictionary, or say which of its fields is missing or not known."""
-    if not isinstance(found, dict):
-        raise ValueError(f"{what} must be an object with the fields {', '.join(names)}; found {found!r:.60}")
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} must be an object with the fields {', '.join(names)}; found {value!r:.60}")
     for name in names:
-        if name not in found:
+        if name not in value:
             raise ValueError(f"{what} has no field {name!r}")
-    for name in found:
+    for name in value:
         if name not in names:
-            raise ValueError(f"{what} has a field {str(name)!r:.60} that is not known; known are {', '.join(names)}")
-    return found
+            raise ValueError(f"{what} has an unknown field {str(name)!r:.60}; its fields are {', '.join(names)}")
+    return value
 
 
-def listed(found: Any, what: str) -> list[Any]:
+def listed(value: Any, what: str) -> list[Any]:
     """Return the list, or refuse what is none."""
-    if not isinstance(found, list):
-        raise ValueError(f"{what} must be a list; found {found!r:.60}")
-    return found
+    if not isinstance(value, list):
+        raise ValueError(f"{what} must be a list; found {value!r:.60}")
+    return value
 
 
-def real(found: Any, what: str, *, infinite: bool = False) -> float:
+def real(value: Any, what: str, *, infinite: bool = False) -> float:
     """Return a number that is not negative; None for infinity, where that is allowed."""
-    if found is None and infinite:
+    if value is None and infinite:
         return math.inf
-    if isinstance(found, bool) or not isinstance(found, int | float) or not found >= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         also = ", or null for infinity" if infinite else ""
-        raise ValueError(f"{what} must be a number that is not negative{also}; found {found!r:.60}")
+        raise ValueError(f"{what} must be a nonnegative number{also}; found {value!r:.60}")
     try:
-        return float(found)
+        return float(value)
     except OverflowError:
         raise ValueError(f"{what} is too large for a number") from None
 
 
-def count(found: Any, what: str) -> int:
+def count(value: Any, what: str) -> int:
     """Return a whole number that is not negative."""
-    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 2**62:
-        raise ValueError(f"{what} must be a whole number that is not negative; found {found!r:.60}")
-    return found
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
+        raise ValueError(f"{what} must be a nonnegative integer; found {value!r:.60}")
+    return value
 
 
-def label(found: Any, what: str) -> Any:
+def label(value: Any, what: str) -> Any:
     """Return a label."""
-    if found is None or not isinstance(found, str | int | float | bool):
-        raise ValueError(f"{what} must be a label: text, a number, true or false; found {found!r:.60}")
-    return found
+    if value is None or not isinstance(value, str | int | float | bool):
+        raise ValueError(f"{what} must be a label: text, a number, true or false; found {value!r:.60}")
+    return value
 
 
 def finite(value: float) -> float | None:
@@ -115,24 +115,24 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def number(found: Any, what: str) -> Number:
+def number(value: Any, what: str) -> Number:
     """Return an exact number: a whole number written as text, or a float."""
-    if isinstance(found, str):
-        if not _WHOLE.fullmatch(found):
-            raise ValueError(f"{what} must hold whole numbers as text, or floats; found {found!r:.60}")
-        return int(found, 16 if "x" in found else 10)
-    value = real(abs(found), what) if isinstance(found, int | float) and not isinstance(found, bool) else math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{what} must hold finite numbers; found {found!r:.60}")
-    return math.copysign(value, found)
+    if isinstance(value, str):
+        if not _WHOLE.fullmatch(value):
+            raise ValueError(f"{what} must hold integers as text, or floats; found {value!r:.60}")
+        return int(value, 16 if "x" in value else 10)
+    size = real(abs(value), what) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if not math.isfinite(size):
+        raise ValueError(f"{what} must hold finite numbers; found {value!r:.60}")
+    return math.copysign(size, value)
 
 
-def numbers(found: Any, what: str) -> tuple[Number, ...]:
+def numbers(values: Any, what: str) -> tuple[Number, ...]:
     """Return exact numbers, all whole or all floats."""
-    values = tuple(number(value, what) for value in listed(found, what))
-    if len({type(value) for value in values}) > 1:
-        raise ValueError(f"{what} must hold whole numbers as text, or floats, but not both")
-    return values
+    exact = tuple(number(value, what) for value in listed(values, what))
+    if len({type(value) for value in exact}) > 1:
+        raise ValueError(f"{what} must hold integers as text, or floats, but not both")
+    return exact
 
 
 def exactly(value: Number) -> Any:

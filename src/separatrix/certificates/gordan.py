@@ -20,17 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from separatrix.certificates.exact_rows import Places, Space
+from separatrix.certificates.exact_rows import ExactSpace, Places
 from separatrix.certificates.guessing import guess
 from separatrix.certificates.integers import Integers, primitive
+from separatrix.svm.task import HaltedError
 
 _POOL = 1000  # the rows farthest on the wrong side are tried until none of them is on it any more
 _WHOLE = 1 << 20  # fewer values than this are measured as a whole at every step
 _MANY = 24  # in so many dimensions, a guess costs less than a search
-
-
-class HaltedError(Exception):
-    """The caller asked the search to end before it had an answer."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ def never() -> bool:
     return False
 
 
-def gordan(space: Space, hints: Sequence[int] | Places = (), halted: Callable[[], bool] = never) -> Alternative:
+def gordan(space: ExactSpace, hints: Sequence[int] | Places = (), halted: Callable[[], bool] = never) -> Alternative:
     """Return a plane or a circuit; ``hints`` are rows that a circuit may consist of, and are looked at first.
 
     Examples
@@ -61,23 +58,23 @@ def gordan(space: Space, hints: Sequence[int] | Places = (), halted: Callable[[]
     Alternative(plane=None, points=(0, 1, 2), weights=(2, 3, 1))
     """
     pool = np.unique(np.asarray(hints, dtype=np.intp))
-    found = _circuit_among(space, pool)
+    circuit = _circuit_among(space, pool)
     everything = space.n * space.dimension <= _WHOLE
-    if found is None and (space.dimension >= _MANY or not everything):
+    if circuit is None and (space.dimension >= _MANY or not everything):
         plane, guessed = guess(space, halted)
         if plane is not None and space.sides(plane).min() > 0:
             return Alternative(plane)
-        found = _circuit_among(space, guessed)
+        circuit = _circuit_among(space, guessed)
         pool = np.union1d(pool, guessed)
-    if found is not None:
-        return found
-    search = _Search(space, int(pool[0]) if len(pool) else 0)
+    if circuit is not None:
+        return circuit
+    table = _SimplexTable(space, int(pool[0]) if len(pool) else 0)
     while True:
         if halted():
             raise HaltedError
-        W, left = search.plane()
+        W, left = table.plane()
         if left == 0:
-            return search.circuit()
+            return table.circuit()
         entering = _surely_wrong(space, W, pool) if len(pool) else None
         if entering is None:
             values, errors = space.estimates(W)
@@ -90,10 +87,10 @@ def gordan(space: Space, hints: Sequence[int] | Places = (), halted: Callable[[]
             values[~wrong] = np.inf
             entering = int(values.argmin())
             pool = pool[:0] if everything else np.argpartition(values, min(_POOL, space.n - 1))[:_POOL]
-        search.enter(entering)
+        table.enter(entering)
 
 
-def _circuit_among(space: Space, points: Places) -> Alternative | None:
+def _circuit_among(space: ExactSpace, points: Places) -> Alternative | None:
     """Return the circuit that these points are, those without weight left out, if they are one."""
     if not 0 < len(points) <= space.dimension + 1:
         return None
@@ -104,7 +101,7 @@ def _circuit_among(space: Space, points: Places) -> Alternative | None:
     return Alternative(None, tuple(int(points[k]) for k in used), primitive([abs(weights[k]) for k in used]))
 
 
-def _surely_wrong(space: Space, W: Integers, among: Places) -> int | None:
+def _surely_wrong(space: ExactSpace, W: Integers, among: Places) -> int | None:
     """Return which of these rows lies farthest on the wrong side, None if floating point is sure of none."""
     values, errors = space.estimates(W, among)
     values[values > -errors] = np.inf
@@ -112,7 +109,7 @@ def _surely_wrong(space: Space, W: Integers, among: Places) -> int | None:
     return int(among[best]) if values[best] < np.inf else None
 
 
-class _Search:
+class _SimplexTable:
     """The simplex method's table.
 
     Coordinate j is seen from the first row q and turned so that the start is the identity: the constraints are
@@ -121,7 +118,7 @@ class _Search:
     inverse of the basis. A residual that has left the basis does not come back.
     """
 
-    def __init__(self, space: Space, first: int) -> None:
+    def __init__(self, space: ExactSpace, first: int) -> None:
         self._space = space
         self._origin: Integers = space.take([first])[0]
         self._turn = np.where(self._origin > 0, -1, 1).astype(object)

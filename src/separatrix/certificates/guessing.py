@@ -1,4 +1,4 @@
-"""A linear program in floating point that guesses the answer to Gordan's question, for the exact search to check.
+"""A linear program in floating point that guesses Gordan's alternative, for the exact search to check.
 
 The program is ``max t`` over ``z_i . W >= t``, ``-1 <= W <= 1``; its dual weights are convex and combine the rows to
 zero when t is 0. Columns and rows are brought to the same size first. With many rows, it is asked about some of them,
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from separatrix.certificates.exact_rows import Exponents, Places, Space
+from separatrix.certificates.exact_rows import ExactSpace, Exponents, Places
 from separatrix.certificates.integers import primitive
 from separatrix.geometry.rows import Floats
 from separatrix.svm.hard import largest_least
@@ -23,7 +23,7 @@ _NOTHING = 1e-9  # margins and weights below this are taken for 0
 _UNIT = 53  # bits of a guessed coordinate
 
 
-def guess(space: Space, halted: Callable[[], bool]) -> tuple[tuple[int, ...] | None, Places]:
+def guess(space: ExactSpace, halted: Callable[[], bool]) -> tuple[tuple[int, ...] | None, Places]:
     """Return a plane that floating point believes to be strict, or None and the rows that it gives weights."""
     pool = np.unique(np.linspace(0, space.n - 1, min(space.n, _AT_FIRST)).astype(np.intp))
     for _ in range(_ROUNDS):
@@ -44,11 +44,11 @@ def _program(table: Floats, exponents: Exponents) -> tuple[tuple[int, ...] | Non
     """Return a plane if the margin is more than nothing, else None; and the weights."""
     n = len(table)
     largest = np.abs(table).max(axis=1, keepdims=True)
-    found = largest_least(table / np.where(largest > 0.0, largest, 1.0))
-    if found is None:
+    program = largest_least(table / np.where(largest > 0.0, largest, 1.0))
+    if program is None:
         return None, np.zeros(n)
-    if found.least <= _NOTHING:
-        return None, found.weights
-    units = np.rint(np.ldexp(found.plane, _UNIT)).astype(np.int64).tolist()
+    if program.least <= _NOTHING:
+        return None, program.weights
+    units = np.rint(np.ldexp(program.plane, _UNIT)).astype(np.int64).tolist()
     shifts = (exponents.max() - exponents).tolist()
     return primitive([unit << shift for unit, shift in zip(units, shifts, strict=True)]), np.zeros(n)

@@ -5,7 +5,7 @@ base p follow one after the other: ``x_k = C r_k mod p`` and ``r_{k+1} = (r_k - 
 there are enough digits, only one fraction with a small numerator and a small denominator agrees with them, and Euclid's
 algorithm finds it. The products run in floating point on numbers cut so small that every sum is a whole number below
 2^53: nothing is rounded, whatever the order of the sums. Small systems, and those of very long numbers, are solved by
-elimination without fractions instead. Whatever is found counts only after it is put into the equations.
+elimination without fractions instead. A solution counts only after it is put into the equations.
 
 A rank modulo a prime is at most the true rank. Vectors that are sent to zero prove the other direction.
 """
@@ -45,21 +45,21 @@ def lift(A: Integers, b: Integers | Sequence[int]) -> tuple[list[int], int] | No
     >>> lift(np.array([[2, 1], [0, 3]], dtype=object), [1, 1])
     ([1, 1], 3)
     """
-    found = solve(A, np.array(b, dtype=object).reshape(-1, 1))
-    return None if found is None else ([int(value) for value in found[0][:, 0]], found[1])
+    solution = solve(A, np.array(b, dtype=object).reshape(-1, 1))
+    return None if solution is None else ([int(value) for value in solution[0][:, 0]], solution[1])
 
 
 def solve(A: Integers, B: Integers) -> tuple[Integers, int] | None:
     """Solve A X = B, one column of B at a time or many, with one denominator for all: as :func:`lift`."""
     size = len(A)
     if size <= _SMALL or _bits(A) > _LONG * size:
-        found = _eliminate(A, B)
+        solution = _eliminate(A, B)
     else:
         with one_thread():  # products this small lose much by waiting for busy cores
-            found = _dixon(A, B)
-    if found is None:
+            solution = _dixon(A, B)
+    if solution is None:
         return None
-    X, denominator = found
+    X, denominator = solution
     common = math.gcd(denominator, *X.flat)
     return X // common, denominator // common
 
@@ -103,11 +103,11 @@ def null_space(Z: Integers) -> Integers:
         if not len(free):
             return basis
         minor = Z[rows]
-        found = solve(minor[:, columns], -minor[:, free])
-        if found is None:
+        solution = solve(minor[:, columns], -minor[:, free])
+        if solution is None:
             continue
-        basis[columns] = found[0]
-        basis[free, np.arange(len(free))] = found[1]
+        basis[columns] = solution[0]
+        basis[free, np.arange(len(free))] = solution[1]
         for column in basis.T:
             column //= math.gcd(*column)
         if not (Z @ basis).any():
@@ -121,11 +121,11 @@ def dependence(Z: Integers) -> list[int] | None:
     if size != len(Z) - 1:
         return None
     (last,) = set(range(len(Z))) - set(rows)
-    found = lift(Z[rows][:, columns].T, -Z[last, columns])
-    if found is None:
+    solution = lift(Z[rows][:, columns].T, -Z[last, columns])
+    if solution is None:
         return None
     weights: Integers = np.empty(len(Z), dtype=object)
-    weights[rows], weights[last] = found
+    weights[rows], weights[last] = solution
     return [int(weight) for weight in weights] if not (weights @ Z).any() else None
 
 
@@ -139,11 +139,11 @@ def combination(Z: Integers, vector: Integers) -> tuple[list[int], int] | None:
     """
     for modulus in _moduli():
         _, rows, columns = rank(Z, modulus)
-        found = lift(Z[rows][:, columns].T, vector[columns])
-        if found is None:
+        solution = lift(Z[rows][:, columns].T, vector[columns])
+        if solution is None:
             continue
         coefficients: Integers = np.zeros(len(Z), dtype=object)
-        coefficients[rows], denominator = found
+        coefficients[rows], denominator = solution
         if not (coefficients @ Z - denominator * vector).any():
             return [int(value) for value in coefficients], denominator
     return None
@@ -229,9 +229,9 @@ def _dixon(A: Integers, B: Integers) -> tuple[Integers, int] | None:
         mixed.append(int(multipliers @ digit.ravel()))
         rest = (rest - _combined(parts @ digit.astype(np.float64), limb, len(A))) // base
         if len(digits) == min(next_try, most):
-            found = _read(digits, mixed, base)
-            if found is not None and _holds(A, *found, B):
-                return found
+            solution = _read(digits, mixed, base)
+            if solution is not None and _holds(A, *solution, B):
+                return solution
             if len(digits) == most:
                 raise ArithmeticError("more digits than Hadamard's bound asks for")
             next_try *= 2

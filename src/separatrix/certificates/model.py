@@ -1,4 +1,4 @@
-"""What is true of one fitted plane and the data that it was fitted to: margin, mistakes, distance from the optimum."""
+"""Certificates of one fitted plane on its training data: margin, mistake bound, distance from the optimum."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class ModelCertificate:
         The two classes; ``negative`` is None when it is all others.
     margin : float
         The training margin ``min y (w.x + b) / |w|``, a proved lower bound; -inf if the plane is not proved to have
-        every row on its own side (Lecture 001).
+        every row on its correct side (Lecture 001).
     distances : array
         The signed distance of each row that counts (weight above 0) from the plane, ``(w.x + b) / |w|`` (Lecture 003);
         NaN if w is zero.
     wrong : int
-        How many rows are not on their own side.
+        How many rows are not on their correct side.
     mistakes : MistakeBound or None
         For the perceptron: updates made against the bound. None where the theorem does not apply.
     objective : Objective or None
@@ -82,22 +82,27 @@ class ModelCertificate:
 
     def headline(self) -> str:
         """Return whose certificate this is."""
-        negative = "the other classes" if self.negative is None else repr(self.negative)
-        return f"{self.model}, {self.positive!r} against {negative}:"
+        negative = "the rest" if self.negative is None else repr(self.negative)
+        return f"{self.model}, {self.positive!r} vs {negative}:"
 
     def details(self) -> list[list[str]]:
         """Return each claim and what was proved of it, in short."""
         n = len(self.distances)
-        margin = shown(self.margin, up=False) if self.wrong == 0 else "none: the plane does not separate"
-        rows = [["rows on their own side", f"{n - self.wrong} of {n}"], ["training margin", margin]]
+        margin = shown(self.margin, up=False) if self.wrong == 0 else "none: the plane does not separate the classes"
+        rows = [["rows on the correct side", f"{n - self.wrong} of {n}"], ["training margin", margin]]
         if self.mistakes is not None:
             allowed = self.mistakes.allowed
-            most = f"at most {whole(allowed)} allowed" if math.isfinite(allowed) else "no bound: not strictly separable"
-            rows.append(["mistakes made", f"{self.mistakes.made:,}; {most}"])
+            most = f"bound {whole(allowed)}" if math.isfinite(allowed) else "no bound: not strictly separable"
+            rows.append(["mistakes", f"{self.mistakes.made:,}; {most}"])
         if self.objective is not None:
             primal, dual = self.objective.primal, self.objective.dual
             if math.isinf(primal):
-                rows.append(["objective", f"none without slack; no plane has less than {shown(dual, up=False)}"])
+                rows.append(
+                    [
+                        "objective",
+                        f"infinite: the plane does not separate the classes; optimum at least {shown(dual, up=False)}",
+                    ]
+                )
             else:
                 rows.append(
                     ["objective", f"{shown(primal, up=True)}, at most {self.objective.gap:.3g} above the optimum"]
@@ -145,8 +150,8 @@ class ModelCertificate:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a plane leaves the rows: see :class:`ModelCertificate` for the names.
+class PlaneMeasures:
+    """The margins and distances of the rows from a plane; see :class:`ModelCertificate` for the names.
 
     ``least`` is a lower bound on the least ``y (w.x + b)``; ``slack`` are upper bounds.
     """
@@ -158,8 +163,8 @@ class Place:
     least: float
 
 
-def place(data: Data, weights: Floats, bias: float) -> Place:
-    """Return where this plane leaves the rows."""
+def measure_plane(data: Data, weights: Floats, bias: float) -> PlaneMeasures:
+    """Return how the rows lie about this plane."""
     seen = bounds.margins(data.rows, data.signs, weights, bias, processors())
     low, high = bounds.length(weights)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -169,12 +174,12 @@ def place(data: Data, weights: Floats, bias: float) -> Place:
     if least > 0 and 0 < high < math.inf:
         margin = max(math.nextafter(least / high * (1.0 - OUTWARD), -math.inf), 0.0)
     slack = np.where(seen.lower >= 1.0, 0.0, np.nextafter(np.maximum(1.0 - seen.lower, 0.0), np.inf))
-    return Place(margin, distances, int(np.count_nonzero(~(seen.lower > 0))), slack, least)
+    return PlaneMeasures(margin, distances, int(np.count_nonzero(~(seen.lower > 0))), slack, least)
 
 
 @dataclass(frozen=True)
 class SoftMargin:
-    """The question that a support vector machine was asked: the cost of each row's slack and the kind of bias.
+    """The soft-margin problem of a support vector machine: the cost of each row's slack and the kind of bias.
 
     ``constant`` is the bias coordinate's size, 0 for none; a ``free`` bias costs nothing.
     """
@@ -185,7 +190,9 @@ class SoftMargin:
     constant: float
 
 
-def objective(data: Data, question: SoftMargin, weights: Floats, bias: float, left: Place, alpha: Floats) -> Objective:
+def objective(
+    data: Data, task: SoftMargin, weights: Floats, bias: float, measured: PlaneMeasures, alpha: Floats
+) -> Objective:
     """Return the two values that weights and alpha give, in arithmetic that proves them.
 
     Without slack (infinite costs) the weights count as scaled until the least margin is 1.
@@ -194,26 +201,26 @@ def objective(data: Data, question: SoftMargin, weights: Floats, bias: float, le
     the sum is bounded by what bounds the distance of two hulls. With a free bias both classes must weigh the same, so
     the heavier is scaled down, in exact numbers: the class means stay where they are.
     """
-    squared, costs, signs = question.squared, question.costs, data.signs
-    length, offset = bounds.length(weights)[1], abs(bias) / question.constant if question.constant else 0.0
+    squared, costs, signs = task.squared, task.costs, data.signs
+    length, offset = bounds.length(weights)[1], abs(bias) / task.constant if task.constant else 0.0
     square = length * length + offset * offset
     if not np.isinf(costs).any():
-        paid = _sum_up(costs * (left.slack * left.slack if squared else left.slack))
-    elif left.least > 0:
-        paid, square = 0.0, square / left.least / left.least
+        paid = _sum_up(costs * (measured.slack * measured.slack if squared else measured.slack))
+    elif measured.least > 0:
+        paid, square = 0.0, square / measured.least / measured.least
     else:
         paid = math.inf
     primal = (0.5 * square + paid) * (1.0 + OUTWARD)
     alpha = np.clip(alpha, 0.0, np.inf if squared else costs)
     sums = [_sum_down(alpha[signs > 0]), _sum_down(alpha[signs < 0])]
-    total = 2.0 * min(sums) if question.free else sum(sums) * (1.0 - OUTWARD)
+    total = 2.0 * min(sums) if task.free else sum(sums) * (1.0 - OUTWARD)
     if total <= 0:
         return Objective(primal, 0.0)
-    whole = total if question.free else sum(sums) * (1.0 + OUTWARD)
-    length = whole * bounds.hull_gap(data.rows, signs, alpha, free=question.free) * (1.0 + OUTWARD)
+    whole = total if task.free else sum(sums) * (1.0 + OUTWARD)
+    length = whole * bounds.hull_gap(data.rows, signs, alpha, free=task.free) * (1.0 + OUTWARD)
     lost = 0.5 * length**2
-    if question.constant:
-        lost += 0.5 * (question.constant * (abs(sums[0] - sums[1]) + OUTWARD * sum(sums))) ** 2
+    if task.constant:
+        lost += 0.5 * (task.constant * (abs(sums[0] - sums[1]) + OUTWARD * sum(sums))) ** 2
     if squared:
         lost += 0.25 * _sum_up(alpha * alpha / costs)
     return Objective(primal, max(total - lost * (1.0 + OUTWARD), 0.0))
@@ -227,6 +234,6 @@ def _sum_down(values: Floats) -> float:
     return math.fsum(values.tolist()) * (1.0 - 2.0**-50)
 
 
-def all_to_json(found: dict[Any, ModelCertificate]) -> str:
+def all_to_json(certificates: dict[Any, ModelCertificate]) -> str:
     """Return the claims about all classes of a model as JSON text."""
-    return written([certificate.to_dict() for certificate in found.values()])
+    return written([certificate.to_dict() for certificate in certificates.values()])

@@ -50,7 +50,7 @@ class Certificates:
         rest = all(each.positive == name and each.negative is None for name, each in self.rest.items())
         pairs = all((each.negative, each.positive) == names for names, each in self.pairs.items())
         if not (rest and pairs and list(self.rest) == labels and list(self.pairs) == list(combinations(labels, 2))):
-            return Check(("it must have one certificate for each class of y and one for each pair, and no others",))
+            return Check(("there must be exactly one certificate for each class of y and one for each pair",))
         problems = []
         for certificate in self.all:
             check = certificate.verify_rows(rows, classes, codes)
@@ -73,20 +73,20 @@ class Certificates:
 
     def to_json(self) -> str:
         """Return all certificates as JSON text."""
-        found = {
+        tree = {
             "format": CLASSES,
             "version": VERSION,
             "rest": [certificate.to_dict() for certificate in self.rest.values()],
             "pairs": [certificate.to_dict() for certificate in self.pairs.values()],
         }
-        return written(found)
+        return written(tree)
 
     @classmethod
     def from_json(cls, text: str) -> Certificates:
         """Read what :meth:`to_json` wrote; nothing in it is run, and nothing is believed before ``verify``."""
-        found = parse(text)
-        expect_format(found, CLASSES)
-        fields = expect_fields(found, "the certificate", ("format", "version", "rest", "pairs"))
+        tree = parse(text)
+        expect_format(tree, CLASSES)
+        fields = expect_fields(tree, "the certificate", ("format", "version", "rest", "pairs"))
         rest, pairs = (
             [Certificate.from_dict(each) for each in listed(fields[name], name)] for name in ("rest", "pairs")
         )
@@ -95,7 +95,7 @@ class Certificates:
 
 def from_json(text: str) -> Certificate | Certificates:
     """Read a certificate of either kind."""
-    found = parse(text)
-    if isinstance(found, dict) and found.get("format") == CLASSES:
+    tree = parse(text)
+    if isinstance(tree, dict) and tree.get("format") == CLASSES:
         return Certificates.from_json(text)
     return Certificate.from_json(text)

@@ -23,7 +23,7 @@ from separatrix.certificates import bounds
 from separatrix.certificates.data import Data, processors
 from separatrix.certificates.deciding import combines_to_zero, spans
 from separatrix.certificates.integers import rank
-from separatrix.certificates.witness import Plane, Points, Witness
+from separatrix.certificates.witness import Plane, WeightedRows, Witness
 
 OUTWARD = 2.0**-30  # claims are this much weaker than the proof: another order of summation proves them too
 _OTHERS = 16  # rows that are tried against a span
@@ -47,7 +47,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Proof:
+class ProvedBounds:
     """What has been proved; ``longest`` is an upper bound on the length of the rows, infinite if there is none."""
 
     separable: str | None
@@ -96,7 +96,7 @@ class NotFiniteError(ValueError):
     """The data hold a NaN or an infinity, about which nothing can be proved."""
 
 
-def prove(data: Data, witness: Witness) -> Proof:
+def prove(data: Data, witness: Witness) -> ProvedBounds:
     """Return what this witness proves about these data."""
     plane, points = witness.plane, witness.points
     weak, reach, longest = False, None, math.inf
@@ -117,7 +117,7 @@ def prove(data: Data, witness: Witness) -> Proof:
         separable = "weak"
     elif touching and points is not None and _spanned(data, points):
         separable = "none"
-    return Proof(separable, 0.0 if reach is None else reach.margin, upper, longest, reach)
+    return ProvedBounds(separable, 0.0 if reach is None else reach.margin, upper, longest, reach)
 
 
 def _float_plane(data: Data, plane: Plane) -> tuple[Reach | None, float]:
@@ -162,7 +162,7 @@ def _rounded(value: Fraction, *, up: bool) -> float:
     return nearest if Fraction(nearest) <= value else _down(nearest)
 
 
-def _points(data: Data, points: Points) -> tuple[bool, float]:
+def _points(data: Data, points: WeightedRows) -> tuple[bool, float]:
     """Return whether the weighted rows add up to exactly zero, and the margin that no plane exceeds."""
     places = data.places(points.rows)
     if places is None or not len(places) == len(points.weights) > 0:
@@ -179,7 +179,7 @@ def _points(data: Data, points: Points) -> tuple[bool, float]:
     return False, bounds.hull_gap(part.rows, part.signs, shares, free=data.free)
 
 
-def _spanned(data: Data, points: Points) -> bool:
+def _spanned(data: Data, points: WeightedRows) -> bool:
     """Return whether it is proved that all rows lie in the span of the points.
 
     They do if the points span everything. They do not if with some other rows the rank is larger than that of rows that

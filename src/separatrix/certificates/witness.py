@@ -36,7 +36,7 @@ class Plane:
 
 
 @dataclass(frozen=True, repr=False)
-class Points:
+class WeightedRows:
     """Rows and a positive weight for each, up to a common factor.
 
     Whole weights say that the rows' signed sum is exactly zero; floats bound how far apart the classes can be.
@@ -62,7 +62,7 @@ class Points:
         return tuple(float(weight / total) for weight in self.weights)
 
     def __repr__(self) -> str:
-        return f"Points(rows={self.rows}, weights={_tuple(self.weights)})"
+        return f"WeightedRows(rows={self.rows}, weights={_tuple(self.weights)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
@@ -77,12 +77,12 @@ class Witness:
     ----------
     plane : Plane or None
         Proves that the classes can be separated, strictly or weakly.
-    points : Points or None
+    points : WeightedRows or None
         Prove how far the classes are apart at most.
     """
 
     plane: Plane | None = None
-    points: Points | None = None
+    points: WeightedRows | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
@@ -92,9 +92,9 @@ class Witness:
         }
 
     @classmethod
-    def from_dict(cls, found: Any) -> Witness:
+    def from_dict(cls, tree: Any) -> Witness:
         """Return the witness that :meth:`to_dict` wrote, or refuse what is none."""
-        fields = expect_fields(found, "witness", ("plane", "points"))
+        fields = expect_fields(tree, "witness", ("plane", "points"))
         plane = points = None
         if fields["plane"] is not None:
             parts = expect_fields(fields["plane"], "witness.plane", ("weights", "bias"))
@@ -103,7 +103,7 @@ class Witness:
         if fields["points"] is not None:
             parts = expect_fields(fields["points"], "witness.points", ("rows", "weights"))
             rows = [count(row, "witness.points.rows") for row in listed(parts["rows"], "witness.points.rows")]
-            points = Points(tuple(rows), numbers(parts["weights"], "witness.points.weights"))
+            points = WeightedRows(tuple(rows), numbers(parts["weights"], "witness.points.weights"))
             if len(points.rows) != len(points.weights):
                 raise ValueError("witness.points must have one weight for each row")
         return cls(plane, points)

@@ -1,4 +1,4 @@
-"""A certificate in words: the proof for a person to read, with numbers that stay true when they are printed."""
+"""A certificate as text: verdict, table and proof, with bounds rounded so that the printed numbers are true too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 from separatrix.certificates.fields import Number, digits
-from separatrix.certificates.witness import Points
+from separatrix.certificates.witness import WeightedRows
+from separatrix.text import times
 
 if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate
@@ -46,136 +47,133 @@ def whole(bound: float) -> str:
     return f"{math.floor(bound):,}" if bound < 1e15 else shown(bound, up=True)
 
 
-def counted(n: int, noun: str) -> str:
-    """Return the number with its noun: 1 row, 2 rows."""
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def margin(found: Certificate) -> str:
+def margin(certificate: Certificate) -> str:
     """Return the bracket of the largest margin in short."""
-    if found.margin.upper == 0:
+    if certificate.margin.upper == 0:
         return "none"
-    return f"{shown(found.margin.lower, up=False)} to {shown(found.margin.upper, up=True)}"
+    return f"{shown(certificate.margin.lower, up=False)} to {shown(certificate.margin.upper, up=True)}"
 
 
-def headline(found: Certificate) -> str:
+def headline(certificate: Certificate) -> str:
     """Return the verdict in a sentence, without its full stop."""
-    names, (low, high) = found.names, found.margin
-    if found.separable == "strict":
+    names, (low, high) = certificate.names, certificate.margin
+    if certificate.separable == "strict":
         return (
             f"{names}: strictly separable; the largest margin is between {shown(low, up=False)} and "
             f"{shown(high, up=True)}"
         )
-    if found.separable == "weak":
-        return f"{names}: weakly separable; some plane has every row on its own side or on it, but none has a margin"
-    if found.separable == "none":
+    if certificate.separable == "weak":
+        return f"{names}: weakly separable; some plane has no row on its wrong side, but no plane has a positive margin"
+    if certificate.separable == "none":
         return f"{names}: not separable, not even weakly"
     if high == 0:
-        return f"{names}: not strictly separable; whether weakly is not decided"
-    part = f" ({high / found.radius:.2g} of the radius)" if found.radius > 0 else ""
+        return f"{names}: not strictly separable; weak separability is not decided"
+    part = f" ({high / certificate.radius:.2g} of the radius)" if certificate.radius > 0 else ""
     return f"{names}: not decided; no plane has a margin above {shown(high, up=True)}{part}"
 
 
-def explanation(found: Certificate) -> str:
+def explanation(certificate: Certificate) -> str:
     """Return the proof in words, with its numbers."""
-    parts = [f"{headline(found)}.", *_plane(found), *_points(found)]
-    if found.n_contradictions:
-        parts.append(f"The same numbers with both labels: rows {contradictions(found)}.")
-    if found.mistake_forms:
-        bias = ", with a coordinate 1 for the bias" if found.fit_intercept else ""
-        noun = "mistake" if math.floor(found.mistake_bound) == 1 else "mistakes"
-        forms = "\n".join(f"  {form.lecture}: {form.formula} = {form.numbers}" for form in found.mistake_forms)
+    parts = [f"{headline(certificate)}.", *_plane(certificate), *_points(certificate)]
+    if certificate.n_contradictions:
+        parts.append(f"Identical rows with different labels: {contradictions(certificate)}.")
+    if certificate.mistake_forms:
+        bias = ", with a coordinate 1 for the bias" if certificate.fit_intercept else ""
+        noun = "mistake" if math.floor(certificate.mistake_bound) == 1 else "mistakes"
+        forms = "\n".join(f"  {form.lecture}: {form.formula} = {form.numbers}" for form in certificate.mistake_forms)
         parts.append(
-            f"The perceptron, started at zero, makes at most {whole(found.mistake_bound)} {noun} in all. "
-            f"R = {shown(found.radius, up=True)} is the length of the longest row{bias}.\n{forms}"
+            f"The perceptron, started at zero, makes at most {whole(certificate.mistake_bound)} {noun}. "
+            f"R = {shown(certificate.radius, up=True)} is the length of the longest row{bias}.\n{forms}"
         )
-    parts.append(f"{found.capacity}.")
+    parts.append(f"{certificate.capacity}.")
     return "\n\n".join(parts)
 
 
-def details(found: Certificate) -> list[list[str]]:
+def details(certificate: Certificate) -> list[list[str]]:
     """Return each claim and what was proved of it, in short."""
     rows = [
-        ["verdict", VERDICTS[found.separable]],
-        ["largest margin", margin(found)],
-        ["radius R", shown(found.radius, up=True)],
-        ["mistake bound", mistakes(found)],
-        *([f"  {form.lecture}", f"{form.formula} = {form.numbers}"] for form in found.mistake_forms),
-        ["capacity", str(found.capacity)],
+        ["verdict", VERDICTS[certificate.separable]],
+        ["largest margin", margin(certificate)],
+        ["radius R", shown(certificate.radius, up=True)],
+        ["mistake bound", mistakes(certificate)],
+        *([f"  {form.lecture}", f"{form.formula} = {form.numbers}"] for form in certificate.mistake_forms),
+        ["capacity", str(certificate.capacity)],
     ]
-    if found.witness.points is not None:
-        rows.append(["witness", _rows(found.witness.points.rows)])
-    if found.n_contradictions:
-        rows.append(["same numbers, both labels", f"rows {contradictions(found)}"])
+    if certificate.witness.points is not None:
+        rows.append(["witness", _rows(certificate.witness.points.rows)])
+    if certificate.n_contradictions:
+        rows.append(["identical rows, different labels", f"rows {contradictions(certificate)}"])
     return rows
 
 
-def mistakes(found: Certificate) -> str:
+def mistakes(certificate: Certificate) -> str:
     """Return the mistake bound in short."""
-    if math.isfinite(found.mistake_bound):
-        return whole(found.mistake_bound)
-    return "too large for a number" if found.separable == "strict" else "none"
+    if math.isfinite(certificate.mistake_bound):
+        return whole(certificate.mistake_bound)
+    return "too large for a number" if certificate.separable == "strict" else "none"
 
 
-def contradictions(found: Certificate) -> str:
+def contradictions(certificate: Certificate) -> str:
     """Return the rows that contradict each other, or the first of them."""
-    pairs = "; ".join(f"{a} and {b}" for a, b in found.contradictions[:_PAIRS])
-    more = found.n_contradictions - _PAIRS
-    return f"{pairs}; and {counted(more, 'pair')} more" if more > 0 else pairs
+    pairs = "; ".join(f"{a} and {b}" for a, b in certificate.contradictions[:_PAIRS])
+    more = certificate.n_contradictions - _PAIRS
+    return f"{pairs}; and {times(more, 'pair')} more" if more > 0 else pairs
 
 
-def _plane(found: Certificate) -> list[str]:
-    plane = found.witness.plane
-    if plane is None or found.separable not in ("strict", "weak"):
+def _plane(certificate: Certificate) -> list[str]:
+    plane = certificate.witness.plane
+    if plane is None or certificate.separable not in ("strict", "weak"):
         return []
-    how = "in whole numbers" if plane.whole else "in floating point with a bound on every rounding"
+    how = "in integer arithmetic" if plane.whole else "in floating point with bounds on all rounding errors"
     which = "The plane in witness.plane"
     if len(plane.weights) <= _FEW and all(_printable(value) for value in (*plane.weights, plane.bias)):
         weights = ", ".join(_number(value) for value in plane.weights)
         which = f"The plane w.x + b = 0 with w = ({weights}), b = {_number(plane.bias)}"
-    checked = f"all {counted(found.capacity.n, 'row')} were checked, {how}"
-    if found.separable == "weak":
+    checked = f"all {times(certificate.capacity.n, 'row')} were checked, {how}"
+    if certificate.separable == "weak":
         return [f"{which} has no row on its wrong side and at least one off it: {checked}."]
-    low = found.margin.lower
+    low = certificate.margin.lower
     by = f", at a distance of at least {shown(low, up=False)}" if low > 0 else ", by less than the smallest float"
-    return [f"{which} has every row on its own side{by}: {checked}."]
+    return [f"{which} has every row on its correct side{by}: {checked}."]
 
 
-def _points(found: Certificate) -> list[str]:
-    points = found.witness.points
+def _points(certificate: Certificate) -> list[str]:
+    points = certificate.witness.points
     if points is None:
         return []
     if points.whole:
-        return [_zero_sum(found, points)]
-    if math.isinf(found.margin.upper):
+        return [_zero_sum(certificate, points)]
+    if math.isinf(certificate.margin.upper):
         return []
-    some, high = _rows(points.rows), shown(found.margin.upper, up=True)
-    if found.separable != "strict":
+    some, high = _rows(points.rows), shown(certificate.margin.upper, up=True)
+    if certificate.separable != "strict":
         return [f"The {some}, with their weights, show that no plane has a margin above {high}."]
-    kind = "half the distance between the points" if found.fit_intercept else "the length of the vector"
-    made = f"{some} makes" if len(points.rows) == 1 else f"the {some} make with their weights"
-    text = f"No plane does better than {high}: {kind} that {made}."
-    if found.margin.upper > _WIDE * found.margin.lower:
-        text += " The bounds could not be brought closer together: time was up, or rounding stood in the way."
+    if certificate.fit_intercept:
+        what = f"half the distance between the two classes' weighted means of the {some}"
+    else:
+        what = f"the length of {some}" if len(points.rows) == 1 else f"the length of the weighted mean of the {some}"
+    text = f"No plane has a margin above {high}: {what}."
+    if certificate.margin.upper > _WIDE * certificate.margin.lower:
+        text += " The bounds could not be brought closer: the time limit or rounding ended the search."
     return [text]
 
 
-def _zero_sum(found: Certificate, points: Points) -> str:
-    weights = "its positive whole weight"
+def _zero_sum(certificate: Certificate, points: WeightedRows) -> str:
+    weights = "its positive integer weight"
     if len(points.rows) <= _FEW and all(_printable(value) for value in points.weights):
         weights = f"its weight ({', '.join(_number(value) for value in points.weights)})"
-    bias = ", and so do their labels" if found.fit_intercept else ""
+    bias = ", and so do their labels" if certificate.fit_intercept else ""
     if len(points.rows) == 1:
-        text = f"The {_rows(points.rows)} is zero, so every plane through the origin holds it."
+        text = f"The {_rows(points.rows)} is zero, so it lies on every plane through the origin."
     else:
         text = (
             f"The {_rows(points.rows)}, each times its label (+1, -1) and {weights}, add up to exactly zero{bias}. "
             "On a plane that separates strictly the same sum would be positive, so there is none."
         )
-    if found.separable == "none":
+    if certificate.separable == "none":
         text += (
-            " A plane with no row on its wrong side would have to hold all of these rows; they span all others, so it "
-            "would hold every row."
+            " A plane with no row on its wrong side would have to contain all of these rows; they span all others, so "
+            "it would contain every row."
         )
     return text
 

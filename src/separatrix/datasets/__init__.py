@@ -70,7 +70,7 @@ _EXAMPLES = {
 
 
 def names() -> list[str]:
-    """Return the names that :func:`load` and :func:`example` know.
+    """Return the names that :func:`load` and :func:`example` accept.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def names() -> list[str]:
 def example(name: str) -> Example:
     """Return the example of this name, with exact numbers."""
     if name.lower() not in _EXAMPLES:
-        raise ValueError(f"no data set is called {name!r}; there are {', '.join(_EXAMPLES)}")
+        raise ValueError(f"unknown data set {name!r}; available: {', '.join(_EXAMPLES)}")
     return _EXAMPLES[name.lower()]
 
 
@@ -96,12 +96,14 @@ def load(name: str) -> tuple[Floats, NDArray[np.int64]]:
     >>> X.tolist(), y.tolist()
     ([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 0, 0, 1])
     """
-    found = example(name)
-    return np.array(found.X, dtype=np.float64), np.array(found.y)
+    data = example(name)
+    return np.array(data.X, dtype=np.float64), np.array(data.y)
 
 
 # Palmer penguins: Gorman, Williams and Fraser (2014), PLoS ONE 9(3) e90081; Horst, Hill and Gorman (2020); CC0.
-_FILES = {"penguins": "Palmer penguins: 344 birds of three species, four measures, island, sex, year; some are missing"}
+_FILES = {
+    "penguins": "Palmer penguins: 344 birds of three species, four measures, island, sex, year; some values missing"
+}
 
 
 def files() -> list[str]:
@@ -116,14 +118,14 @@ def files() -> list[str]:
 
 
 def path(name: str) -> Path:
-    """Return where the CSV file of a built-in table lies."""
+    """Return the path of the CSV file of a built-in table."""
     if name.lower() not in _FILES:
-        raise ValueError(f"no built-in table is called {name!r}; there are {', '.join(_FILES)}")
+        raise ValueError(f"unknown built-in table {name!r}; available: {', '.join(_FILES)}")
     return Path(__file__).with_name(f"{name.lower()}.csv")
 
 
 def about() -> dict[str, str]:
-    """Return what each built-in data set is, by name."""
+    """Return a description of each built-in data set, by name."""
     return {**_FILES, **{name: each.about for name, each in _EXAMPLES.items()}}
 
 
@@ -142,10 +144,10 @@ def as_csv(name: str) -> str:
     if name.lower() in _FILES:
         return path(name).read_text(encoding="utf-8")
     if name.lower() not in _EXAMPLES:
-        raise ValueError(f"no data set is called {name!r}; there are {', '.join(about())}")
-    found = example(name)
-    head = [f"x{place + 1}" for place in range(len(found.X[0]))]
-    rows = [[*(f"{float(value):g}" for value in row), str(label)] for row, label in zip(found.X, found.y, strict=True)]
+        raise ValueError(f"unknown data set {name!r}; available: {', '.join(about())}")
+    data = example(name)
+    head = [f"x{place + 1}" for place in range(len(data.X[0]))]
+    rows = [[*(f"{float(value):g}" for value in row), str(label)] for row, label in zip(data.X, data.y, strict=True)]
     return "\n".join(",".join(cells) for cells in [[*head, "label"], *rows]) + "\n"
 
 
@@ -179,9 +181,9 @@ def separable(n: int = 100, dimension: int = 2, *, margin: float = 0.1, random_s
     True
     """
     if n < 2 or dimension < 1:
-        raise ValueError(f"separable data need at least 2 examples and 1 dimension; asked for {n} and {dimension}")
+        raise ValueError(f"separable data need at least 2 examples and 1 dimension; found {n} and {dimension}")
     if not 0 < margin < 0.5:
-        raise ValueError(f"the margin must lie between 0 and 0.5; found {margin!r}")
+        raise ValueError(f"margin must be between 0 and 0.5; found {margin!r}")
     rng = np.random.default_rng(random_state)
     plane = np.append(rng.standard_normal(dimension), 0.0)
     plane /= np.linalg.norm(plane)
@@ -189,19 +191,19 @@ def separable(n: int = 100, dimension: int = 2, *, margin: float = 0.1, random_s
     plane /= np.linalg.norm(plane)
     weights, bias = plane[:-1], float(plane[-1])
     wanted = {1: (n + 1) // 2, -1: n // 2}
-    found: dict[int, list[Floats]] = {1: [], -1: []}
+    drawn_by_sign: dict[int, list[Floats]] = {1: [], -1: []}
     for _ in range(10_000):
         drawn = rng.uniform(-1.0, 1.0, (4 * n, dimension))
         activations = drawn @ weights + bias
-        for sign, parts in found.items():
+        for sign, parts in drawn_by_sign.items():
             missing = wanted[sign] - sum(len(part) for part in parts)
             parts.append(drawn[sign * activations >= margin][: max(missing, 0)])
-        if all(sum(len(part) for part in parts) == wanted[sign] for sign, parts in found.items()):
+        if all(sum(len(part) for part in parts) == wanted[sign] for sign, parts in drawn_by_sign.items()):
             break
     else:
-        raise ValueError(f"no examples with margin {margin} found in {dimension} dimensions: ask for a smaller margin")
+        raise ValueError(f"no examples with margin {margin} found in {dimension} dimensions: try a smaller margin")
     X = np.empty((n, dimension))
-    X[0::2], X[1::2] = np.concatenate(found[1]), np.concatenate(found[-1])
+    X[0::2], X[1::2] = np.concatenate(drawn_by_sign[1]), np.concatenate(drawn_by_sign[-1])
     y = np.where(np.arange(n) % 2 == 0, 1, -1)
     radius = float(np.sqrt((X * X).sum(axis=1).max() + 1.0))
     return Separable(X, y.astype(np.int64), weights, bias, margin, radius)

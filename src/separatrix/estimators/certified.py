@@ -16,9 +16,16 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.certificates.certifying import certify_question
-from separatrix.certificates.data import Data, question
-from separatrix.certificates.model import MistakeBound, ModelCertificate, Place, SoftMargin, objective, place
+from separatrix.certificates.certifying import certify_task
+from separatrix.certificates.data import Data, binary_data
+from separatrix.certificates.model import (
+    MistakeBound,
+    ModelCertificate,
+    PlaneMeasures,
+    SoftMargin,
+    measure_plane,
+    objective,
+)
 from separatrix.certificates.proving import prove
 from separatrix.estimators.one_vs_rest import positives
 from separatrix.geometry.rows import Floats, Rows, is_sparse
@@ -116,16 +123,22 @@ class Certified:
         kept = None if taught.weights is None else np.flatnonzero(taught.weights > 0)
         codes = taught.codes if kept is None else taught.codes[kept]
         part = rows if kept is None or len(kept) == len(taught.codes) else Rows(rows.values[kept])
-        data = question(part, self.classes_, codes, bool(taught.settings["fit_intercept"]), code)
+        data = binary_data(part, self.classes_, codes, bool(taught.settings["fit_intercept"]), code)
         weights, bias = np.ascontiguousarray(coef, dtype=np.float64), float(self.intercept_[which])
-        left = place(data, weights, bias)
-        more = self._claims(taught, data, which, weights, bias, left)
+        measured = measure_plane(data, weights, bias)
+        more = self._claims(taught, data, which, weights, bias, measured)
         return ModelCertificate(
-            type(self).__name__, data.positive, data.negative, left.margin, left.distances, left.wrong, **more
+            type(self).__name__,
+            data.positive,
+            data.negative,
+            measured.margin,
+            measured.distances,
+            measured.wrong,
+            **more,
         )
 
     def _claims(
-        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, left: Place
+        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         """Return what else this kind of model can prove."""
         return {}
@@ -137,7 +150,7 @@ class Certified:
 
 def within_bound(data: Data, made: int, constant: float, eta: float) -> dict[str, Any]:
     """Return the claims of a perceptron: mistakes made against the bound, and what the bound rests on."""
-    certificate = certify_question(data)
+    certificate = certify_task(data)
     proof = prove(data, certificate.witness)
     radius = proof.radius(constant)
     if not radius * radius * eta > _VANISHING:
@@ -146,7 +159,7 @@ def within_bound(data: Data, made: int, constant: float, eta: float) -> dict[str
 
 
 def soft_margin(
-    data: Data, asked: SoftMargin, weights: Floats, bias: float, left: Place, alpha: Floats
+    data: Data, asked: SoftMargin, weights: Floats, bias: float, measured: PlaneMeasures, alpha: Floats
 ) -> dict[str, Any]:
     """Return the claims of a support vector machine: both values of its objective."""
-    return {"objective": objective(data, asked, weights, bias, left, alpha)}
+    return {"objective": objective(data, asked, weights, bias, measured, alpha)}

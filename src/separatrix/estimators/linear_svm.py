@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from separatrix import _core
 from separatrix.certificates.data import Data
-from separatrix.certificates.model import Place, SoftMargin
+from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.fitting import check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
@@ -27,8 +27,8 @@ from separatrix.loop.state import Status
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit
 from separatrix.svm.hard import HardRun
-from separatrix.svm.task import MarginTask
 from separatrix.svm.solve import Run
+from separatrix.svm.task import MarginTask
 from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
@@ -419,7 +419,7 @@ class LinearSVM(LinearClassifier):
         self._states: list[Any] = states
 
     def _claims(
-        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, left: Place
+        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         settings = taught.settings
         if settings["solver"] == "online":
@@ -433,7 +433,7 @@ class LinearSVM(LinearClassifier):
         biased, scaling = bool(settings["fit_intercept"]), settings["intercept_scaling"]
         constant = float(scaling or 0.0) if biased else 0.0
         asked = SoftMargin(costs, settings["loss"] == "squared_hinge", biased and scaling is None, constant)
-        return soft_margin(data, asked, weights, bias, left, signed * data.signs)
+        return soft_margin(data, asked, weights, bias, measured, signed * data.signs)
 
     def _teller(self, problem: Problem, positive: int) -> Callable[[Run], None]:
         """Return what says once a second how far a run is."""
@@ -445,7 +445,7 @@ class LinearSVM(LinearClassifier):
             if time.perf_counter() - last >= 1.0:
                 last = time.perf_counter()
                 gap = run.history.gap[-1] / run.history.primal[-1]
-                print(f"class {label!r}: epoch {run.epochs}, a gap of {gap:.1e} of the objective", file=sys.stderr)
+                print(f"class {label!r}: epoch {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
 
@@ -471,18 +471,18 @@ def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status
         by = f" by a margin above {run.widest:.2g}" if run.widest > 0 else ""
         text = f"no plane separates the classes{by}: {rows}, with the weights in witness_, combine to zero"
         return Status(text, False, interrupted=interrupted)
-    gap = f"a gap of {answer.relative_gap:.1e} of the objective"
+    gap = f"relative duality gap {answer.relative_gap:.1e}"
     if run.hard and math.isinf(answer.primal):
         gap = "no separating plane found" + (
-            f" and none with a margin above {answer.widest:.3g}" if answer.dual > 0 else ""
+            f" and none has a margin above {answer.widest:.3g}" if answer.dual > 0 else ""
         )
     if run.ended == "gap":
         by = f"after {epochs}" if run.epochs else "by the interior-point method"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
         doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
-        return Status(f"{gap}, at most {run.tol:g}, {by}{doubt}", True, interrupted=interrupted)
+        return Status(f"converged {by}: {gap}, at most tol={run.tol:g}{doubt}", True, interrupted=interrupted)
     if interrupted:
-        return Status(f"interrupted in epoch {run.epochs + 1}, with {gap}", False, interrupted=True)
+        return Status(f"interrupted in epoch {run.epochs + 1}: {gap}", False, interrupted=True)
     if run.ended == "halted" and limit is not None:
-        return Status(f"stopped by the time limit of {limit.seconds:g} s in epoch {run.epochs + 1}, with {gap}", False)
-    return Status(f"stopped after {epochs} with {gap}; {run.tol:g} was asked for", False)
+        return Status(f"stopped by the time limit of {limit.seconds:g} s in epoch {run.epochs + 1}: {gap}", False)
+    return Status(f"stopped after {epochs}: {gap}, above tol={run.tol:g}", False)

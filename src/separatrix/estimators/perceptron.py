@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.certificates.data import Data
-from separatrix.certificates.model import Place
+from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord, within_bound
 from separatrix.estimators.fitting import number
 from separatrix.estimators.linear import LinearClassifier
@@ -156,7 +156,7 @@ class Perceptron(LinearClassifier):
         return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
 
     def _claims(
-        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, left: Place
+        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         """The theorem is about runs from zero, one example at a time and as it is, that learn from mistakes only."""
         start, margin = taught.settings["init"], taught.settings["margin"]

@@ -1,1 +1,1 @@
-"""Looks into runs and models: traces, optimality conditions, importance, original units, descent, enclosing balls."""
+"""Insight into runs and models: traces, optimality conditions, importance, original units, descent, enclosing balls."""

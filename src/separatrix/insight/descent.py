@@ -1,6 +1,6 @@
 """Plain gradient descent on any function of one or many variables (Lectures 000 and 002).
 
-Here: the loop of Lecture 000 and its path. The neurons have their own, faster loops; pictures are in plots.
+Here: the loop of Lecture 000 and its path. The neurons have their own, faster loops; plots are in plots/.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def descend(
     step = _positive("step", step)
     tol = _positive("tol", tol, zero=True)
     if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 1:
-        raise ValueError(f"max_steps must be a whole number of at least 1; found {max_steps!r}")
+        raise ValueError(f"max_steps must be a whole number, at least 1; found {max_steps!r}")
     for name, given in (("f", f), ("gradient", gradient)):
         if not callable(given):
             raise TypeError(f"{name} must be a function; found {given!r}")
@@ -117,7 +117,7 @@ def descend(
     except (TypeError, ValueError, OverflowError):
         x = np.empty(0)
     if x.ndim > 1 or x.size == 0 or not np.isfinite(x).all():
-        raise ValueError(f"start must be a finite number or a sequence of them; found {start!r}")
+        raise ValueError(f"start must be a finite number or a sequence of finite numbers; found {start!r}")
     points, values, slopes = [x], [_value(f, x)], [_slope(gradient, x)]
     if not (math.isfinite(values[0]) and np.isfinite(slopes[0]).all()):
         raise ValueError(f"f and its gradient must be finite at the start; found {values[0]} and {slopes[0]}")
@@ -134,10 +134,10 @@ def descend(
             ended = f"diverging: {text}; the step {step:g} is too large, try {advice:.2g}", "diverging"
             break
         if length <= tol:
-            ended = f"converged after {times(count, 'step')}: the gradient is {length:.3g} long", "converged"
+            ended = f"converged after {times(count, 'step')}: gradient norm {length:.3g}", "converged"
             break
         if count == max_steps:
-            ended = f"stopped after {times(count, 'step')}: the gradient is still {length:.3g} long", "too many steps"
+            ended = f"stopped after {times(count, 'step')}: the gradient norm is still {length:.3g}", "too many steps"
             break
         with np.errstate(over="ignore", invalid="ignore"):
             x = x - step * slopes[-1]

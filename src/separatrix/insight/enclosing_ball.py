@@ -1,6 +1,6 @@
-"""The smallest enclosing ball for everyone: checked input, kernels, and a warning where the bracket stays wide.
+"""``enclosing_ball``: checked input, kernels, and a warning where the bracket stays wide.
 
-The search itself is in ball.py, the space of a kernel in kernel_ball.py.
+The search itself is in geometry/ball.py, the space of a kernel in geometry/kernel_ball.py.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def enclosing_ball(
     max_iter : int, default=1000
         The most passes over the rows; about five are usual.
     sample_weight : sequence of float, optional
-        A row of weight 0 is left out; other weights make no difference.
+        Rows of weight 0 are left out; other weights have no effect.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def enclosing_ball(
         from sklearn.exceptions import ConvergenceWarning
 
         warnings.warn(
-            f"the smallest ball is known less precisely than tol={tol:g} asks: its radius is between "
+            f"the enclosing ball did not reach tol={tol:g}: its radius is between "
             f"{ball.lower:.9g} and {ball.upper:.9g} ({why})", ConvergenceWarning, stacklevel=2,
         )  # fmt: skip
     return ball

@@ -1,7 +1,7 @@
-"""What a weight means (Lecture 001): how much the activation changes with the feature, and when that ranks features.
+"""Feature importance (Lecture 001): what a weight means, and when weights rank the features.
 
-A weight is the slope of the activation along its feature. Features of similar size can be ranked by the size of their
-weights; of unlike size they cannot, since measuring a feature in other units changes its weight and nothing else.
+A weight is the slope of the activation along its feature. Features with similar standard deviations can be
+ranked by the size of their weights. Others cannot: measuring a feature in other units changes its weight only.
 """
 
 from __future__ import annotations
@@ -14,66 +14,66 @@ import numpy as np
 from separatrix.geometry.moments import SAMPLE, Moments
 from separatrix.geometry.rows import Rows
 
-_ALIKE = 10.0  # largest over smallest spread that still counts as similar size
+_ALIKE = 10.0  # largest over smallest standard deviation that still counts as similar
 
 
-class Feature(NamedTuple):
-    """One feature of a model: its weight, its spread in the data, and their product, which has no units."""
+class FeatureWeight(NamedTuple):
+    """One feature: its weight, its standard deviation in the data, and their product, which has no units."""
 
     name: str
     weight: float
-    spread: float
+    std: float
     effect: float
 
 
 class Importance:
-    """Features ranked by ``|weight|``, largest first, with a sentence about whether that ranking means anything.
+    """Features ranked by ``|weight|``, largest first, with a message that says whether the ranking is meaningful.
 
     Attributes
     ----------
     comparable : bool
-        True when the features are of similar size.
+        True when the features have similar standard deviations.
     message : str
-        The sentence.
+        Whether the ranking is meaningful, and why.
     """
 
-    def __init__(self, features: list[Feature]) -> None:
+    def __init__(self, features: list[FeatureWeight]) -> None:
         self._features = sorted(features, key=lambda feature: -abs(feature.weight))
-        moving = [feature for feature in features if feature.spread > 0]
+        moving = [feature for feature in features if feature.std > 0]
         if not moving:
             self.comparable = True
-            self.message = "No feature varies in the data, so no weight matters."
+            self.message = "All features are constant in the data, so no weight has an effect."
             return
-        widest = max(moving, key=lambda feature: feature.spread)
-        narrowest = min(moving, key=lambda feature: feature.spread)
-        ratio = widest.spread / narrowest.spread
+        widest = max(moving, key=lambda feature: feature.std)
+        narrowest = min(moving, key=lambda feature: feature.std)
+        ratio = widest.std / narrowest.std
         self.comparable = ratio <= _ALIKE
         if self.comparable:
             self.message = (
-                f"The features are of similar size (spreads within a factor of {ratio:.2g}), so a larger weight means "
-                "a more important feature."
+                f"The features have similar standard deviations (within a factor of {ratio:.2g}), so a larger weight "
+                "means a more important feature."
             )
         else:
             self.message = (
-                f"This ranking is meaningless: the features are of unlike size ({widest.name!r} spreads "
-                f"{ratio:.3g} times as wide as {narrowest.name!r}). Scale them before fitting, or compare the effects "
-                "(weight times spread) instead."
+                f"This ranking is not meaningful: the standard deviation of {widest.name!r} is {ratio:.3g} times that "
+                f"of {narrowest.name!r}. Scale the features before fitting, or compare the effects (weight times "
+                "standard deviation)."
             )
 
-    def __iter__(self) -> Iterator[Feature]:
+    def __iter__(self) -> Iterator[FeatureWeight]:
         return iter(self._features)
 
     def __len__(self) -> int:
         return len(self._features)
 
-    def __getitem__(self, index: int) -> Feature:
+    def __getitem__(self, index: int) -> FeatureWeight:
         return self._features[index]
 
     def __str__(self) -> str:
         shown = self._features[:20]
         width = max(len("feature"), *(len(feature.name) for feature in shown))
-        lines = [f"{'feature':<{width}}  {'weight':>12}  {'spread':>12}  {'effect':>12}"]
-        lines += [f"{f.name:<{width}}  {f.weight:>12.6g}  {f.spread:>12.6g}  {f.effect:>12.6g}" for f in shown]
+        lines = [f"{'feature':<{width}}  {'weight':>12}  {'std':>12}  {'effect':>12}"]
+        lines += [f"{f.name:<{width}}  {f.weight:>12.6g}  {f.std:>12.6g}  {f.effect:>12.6g}" for f in shown]
         if len(self) > len(shown):
             lines.append(f"... and {len(self) - len(shown)} more")
         return "\n".join([*lines, self.message])
@@ -89,15 +89,15 @@ def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
     model : estimator
         Fitted, with ``coef_``.
     X : array, sparse matrix or frame, optional
-        Data to take the features' spreads from, all rows of it; by default a sample of at most 256 rows of each
-        ``fit`` or ``partial_fit``, evenly spread.
+        Data for the standard deviations, all rows of it; by default an evenly spaced sample of at most 256 rows of
+        each ``fit`` or ``partial_fit``.
     label : optional
         The class whose weights are meant; needed with more than two classes.
 
     Returns
     -------
     Importance
-        Ranked features; its message says when unlike scales make the ranking meaningless.
+        Ranked features; its message says when the scales make the ranking meaningless.
 
     Examples
     --------
@@ -117,16 +117,16 @@ def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
         whole = Moments(len(weights))
         for begin in range(0, rows.shape[0], SAMPLE):
             whole.add(rows.values[begin : begin + SAMPLE])
-        spread = whole.deviation
+        deviations = whole.deviation
     elif hasattr(model, "_spread"):
-        spread = model._spread.deviation
+        deviations = model._spread.deviation
     else:
-        raise ValueError("this model does not know its features' spreads: give the data as importance(model, X)")
+        raise ValueError("this model has no standard deviations of its features: pass the data, importance(model, X)")
     names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(len(weights))])
     return Importance(
         [
-            Feature(str(name), float(weight), float(s), float(weight * s))
-            for name, weight, s in zip(names, weights, spread, strict=True)
+            FeatureWeight(str(name), float(weight), float(std), float(weight * std))
+            for name, weight, std in zip(names, weights, deviations, strict=True)
         ]
     )
 
@@ -136,11 +136,11 @@ def _weights(model: Any, label: Any) -> Any:
     classes = np.asarray(getattr(model, "classes_", []))
     if label is None:
         if len(coef) > 1:
-            raise ValueError(f"the model has weights for {len(coef)} classes: name one with label=")
+            raise ValueError(f"the model has weights for {len(coef)} classes: choose one with label=")
         return coef[0]
-    found = np.flatnonzero(classes == label)
-    if not found.size:
-        raise ValueError(f"the model knows no class {label!r}; it knows {classes.tolist()}")
+    places = np.flatnonzero(classes == label)
+    if not places.size:
+        raise ValueError(f"the model has no class {label!r}; its classes are {classes.tolist()}")
     if len(coef) > 1:
-        return coef[found[0]]
-    return coef[0] if found[0] == len(classes) - 1 else -coef[0]
+        return coef[places[0]]
+    return coef[0] if places[0] == len(classes) - 1 else -coef[0]

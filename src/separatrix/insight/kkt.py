@@ -1,8 +1,7 @@
 """The conditions of Karush, Kuhn and Tucker, point by point: where each lies, and whether its alpha belongs there.
 
 Lecture 003, 2.3: a point outside its margin has alpha 0; one inside, which uses slack, has alpha C; only a point on
-its margin may lie between. How far a point is from keeping to this is its residual, and a model with no residuals is
-optimal.
+its margin may lie between. How far a point is from this is its residual; a model with no residuals is optimal.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ PLACES = ("outside", "on", "inside")
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """What :func:`kkt` found: one entry for each point (and one column for each class, where there are more than two).
+    """The result of :func:`kkt`: one entry for each point, and one column for each of more than two classes.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class Conditions:
     def to_markdown(self, most: int = 20) -> str:
         """Return the points with the largest residuals as a table; for two classes."""
         if self.alpha.ndim > 1:
-            raise ValueError("a table shows one question: index the columns of the arrays for several classes")
+            raise ValueError("a table shows two classes: for more, index the columns of the arrays")
         head = ["row", "place", "alpha", "margin", "slack", "residual"]
         order = np.argsort(-self.residual, kind="stable")[:most]
         return markdown(
@@ -87,8 +86,8 @@ class Conditions:
         return self.alpha, self.margin, self.slack, self.residual
 
     def __str__(self) -> str:
-        found = ", ".join(f"{count} {place}" for place, count in self.counts.items())
-        return f"{found} the margin; the largest residual is {self.worst:.3g}"
+        counts = ", ".join(f"{count} {place}" for place, count in self.counts.items())
+        return f"{counts} the margin; the largest residual is {self.worst:.3g}"
 
 
 def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1e-3) -> Conditions:
@@ -112,10 +111,10 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     --------
     >>> from separatrix import LinearSVM, kkt
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
-    >>> found = kkt(LinearSVM().fit(X, y), X, y)
-    >>> found.place.tolist(), found.alpha.round(6).tolist()
+    >>> conditions = kkt(LinearSVM().fit(X, y), X, y)
+    >>> conditions.place.tolist(), conditions.alpha.round(6).tolist()
     (['outside', 'on', 'on', 'outside'], [0.0, 0.5, 0.5, 0.0])
-    >>> found.counts, found.worst < 1e-9
+    >>> conditions.counts, conditions.worst < 1e-9
     ({'outside': 2, 'on': 2, 'inside': 0}, True)
     """
     check_is_fitted(model)
@@ -131,7 +130,7 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
         raise ValueError(f"X has {n} rows, but the model's support vectors go up to row {int(model.support_.max())}")
     several = len(classes) > 2
     if several and model.dual_coef_.shape[0] != len(classes):
-        raise ValueError("this model asks a question for each pair of classes; fit two classes at a time for kkt")
+        raise ValueError("this model has one task for each pair of classes: for kkt, fit two classes at a time")
     weights = check_weights(sample_weight, n)
     costs = np.full(n, float(model.C)) * (1.0 if weights is None else weights)
     if model.class_weight is not None:

@@ -1,4 +1,4 @@
-"""The way back from scaled features: a linear model in the units of the data (Lecture 002).
+"""Linear models in the original units of the data, undoing scalers (Lecture 002).
 
 A scaler of scikit-learn is ``x' = x * factor + shift``, feature by feature, and so is a chain of them. A model
 ``w . x' + b`` on scaled features is therefore ``(w * factor) . x + (b + w . shift)`` on the raw ones.
@@ -83,12 +83,12 @@ def unnested(pipeline: Pipeline) -> list[tuple[str, Any]]:
 
 
 def weights_of_model(model: Any, name: str) -> tuple[Floats, Floats]:
-    """Return the weights and biases of a linear classifier, or say why the step of this name is none."""
+    """Return the weights and biases of a linear classifier, or raise an error that names the step."""
     if getattr(model, "readout", None) == "voted":
-        raise ValueError(f"step {name!r} is a voted perceptron, which is no linear model: use readout='averaged'")
+        raise ValueError(f"step {name!r} is a voted perceptron, which is not a linear model: use readout='averaged'")
     if not all(hasattr(model, attribute) for attribute in ("coef_", "intercept_", "classes_")):
         raise ValueError(
-            f"the last step, {name!r} ({type(model).__name__}), is no fitted linear classifier: it needs coef_, "
+            f"the last step, {name!r} ({type(model).__name__}), is not a fitted linear classifier: it needs coef_, "
             "intercept_ and classes_"
         )
     coef = dense(model.coef_)
@@ -117,7 +117,7 @@ def _decides_by(model: Any, coef: Floats, intercept: Floats) -> bool:
 
 
 def dense(coef: Any) -> Floats:
-    """Return weights, which some models keep sparse, as an array with one row for each question."""
+    """Return weights, which some models keep sparse, as an array with one row for each binary task."""
     return np.atleast_2d(np.asarray(coef.toarray() if is_sparse(coef) else coef, dtype=np.float64))
 
 
@@ -127,11 +127,11 @@ def _affine(scaler: Any, name: str, d: int) -> tuple[Floats, Floats]:
     if type(scaler) not in SCALERS:
         known = ", ".join(each.__name__ for each in SCALERS)
         raise ValueError(
-            f"step {name!r} ({type(scaler).__name__}) cannot be undone feature by feature: only {known} and chains of "
-            "them can"
+            f"step {name!r} ({type(scaler).__name__}) cannot be undone feature by feature; supported are "
+            f"{known} and chains of these"
         )
     if getattr(scaler, "clip", False):
-        raise ValueError(f"step {name!r} clips values to its range, which no linear model does: use clip=False")
+        raise ValueError(f"step {name!r} clips values to its range, which is not linear: use clip=False")
     if isinstance(scaler, MinMaxScaler):  # its scale_ multiplies, the others' divides
         return np.asarray(scaler.scale_), np.asarray(scaler.min_)
     centre = scaler.mean_ if isinstance(scaler, StandardScaler) else getattr(scaler, "center_", None)
@@ -142,7 +142,7 @@ def _affine(scaler: Any, name: str, d: int) -> tuple[Floats, Floats]:
 
 
 class LinearModel:
-    """Weights, a bias and classes: all that a linear classifier is once it has been trained.
+    """A trained linear classifier: weights, bias and classes.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ class LinearModel:
         return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the share of rows whose class is right."""
+        """Return the accuracy."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
     @available_if(lambda self: self._is_neuron)  # type: ignore[untyped-decorator, unused-ignore]

@@ -1,19 +1,19 @@
-"""``sx.trace``: every step of a run as a table, exactly as a lecture would write it on the board.
+"""``sx.trace``: every step of a run as a table, in the lectures' notation.
 
-A :class:`Trace` is a sequence of Steps from the reference engine. A :class:`View` chooses how it is written: bias as
-the first coordinate, negative patterns sign-flipped, labels {0, 1} with a threshold, fractions or decimals.
+A :class:`Trace` is a sequence of Steps from the reference engine; trace_view.py says how it is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 
 from separatrix.geometry.rows import Floats, Rows, column_names, frame_columns, is_sparse
+from separatrix.insight.trace_view import TraceView, number
 from separatrix.loop.engines import Step
 from separatrix.loop.problem import Problem, as_exact
 from separatrix.loop.solve import new_state, solve
@@ -23,67 +23,6 @@ from separatrix.rules import RULES, Downhill, Number, Smooth
 from separatrix.rules.losses import sigmoid
 from separatrix.stops import MaxEpochs, NoMistakes
 from separatrix.text import csv_text, html_table, latex, markdown
-
-LABELS = ("+-", "01", "own")
-
-
-@dataclass(frozen=True)
-class View:
-    """How a trace is written.
-
-    Attributes
-    ----------
-    augmented : bool
-        Write the bias as the first coordinate of the weights, and 1 as the first of the pattern (Lecture 000).
-    flipped : bool
-        Write negative patterns with their sign turned, so that every product must be positive (Lectures 000, 003).
-    labels : {"+-", "01", "own"}
-        Write labels as -1 and +1, as 0 and 1 (Lectures 002, 004), or as they were given.
-    threshold : bool
-        Write the threshold theta = -b instead of the bias (Lecture 004).
-    decimals : bool
-        Write 1/2 as 0.5 where that is exact.
-    """
-
-    augmented: bool = False
-    flipped: bool = False
-    labels: str = "+-"
-    threshold: bool = False
-    decimals: bool = False
-
-    def __post_init__(self) -> None:
-        if self.labels not in LABELS:
-            raise ValueError(f"labels must be one of {', '.join(LABELS)}; found {self.labels!r}")
-
-
-def number(value: Number, *, decimals: bool) -> str:
-    """Return a number as text: a fraction as 1/2, or as 0.5 where decimals are wanted and end.
-
-    Examples
-    --------
-    >>> number(Fraction(-1, 2), decimals=False), number(Fraction(-1, 2), decimals=True)
-    ('-1/2', '-0.5')
-    >>> number(Fraction(1, 3), decimals=True)
-    '1/3'
-    """
-    if isinstance(value, Fraction):
-        if not decimals:
-            return str(value)
-        rest = value.denominator
-        twos = fives = 0
-        while rest % 2 == 0:
-            rest, twos = rest // 2, twos + 1
-        while rest % 5 == 0:
-            rest, fives = rest // 5, fives + 1
-        if rest != 1:
-            return str(value)
-        places = max(twos, fives)
-        digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
-        text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
-        return f"-{text}" if value < 0 else text
-    if isinstance(value, float | np.floating):
-        return f"{float(value) + 0.0:.10g}"  # not -0
-    return str(value)
 
 
 class Trace(Sequence[Step]):
@@ -101,7 +40,7 @@ class Trace(Sequence[Step]):
         How the run ended.
     n_updates, n_epochs : int
         Updates made, epochs begun.
-    view : View
+    view : TraceView
         How tables are written.
     """
 
@@ -112,7 +51,7 @@ class Trace(Sequence[Step]):
         solution: Solution,
         classes: Sequence[Any],
         bias_constant: Number,
-        view: View,
+        view: TraceView,
         *,
         neuron: bool = False,
     ) -> None:
@@ -340,10 +279,10 @@ def trace(
         Compute with integers and fractions, or with floats. By default exactly where the rule can: the exponentials
         of neurons cannot.
     random_state : int, default=None
-        Where shuffled orders and a uniform start come from; None is 0, so that a table can be printed again.
+        Seed of shuffled orders and of a uniform start; None is 0, so that a table can be printed again.
     **view
-        How tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals``; see
-        :class:`separatrix.insight.trace.View`.
+        View options, how tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals``; see
+        :class:`separatrix.insight.trace_view.TraceView`.
 
     Returns
     -------
@@ -365,12 +304,13 @@ def trace(
         raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
     smooth, downhill = issubclass(RULES[rule], Smooth), issubclass(RULES[rule], Downhill)
     if exact and smooth:
-        raise ValueError(f"rule {rule!r} has no exact numbers: use exact=False")
+        raise ValueError(f"rule {rule!r} cannot be computed exactly: use exact=False")
     exact = not smooth if exact is None else exact
-    unknown = set(view) - {each.name for each in fields(View)}
+    unknown = set(view) - {each.name for each in fields(TraceView)}
     if unknown:
-        raise TypeError(f"trace has no option {min(unknown)!r}; a view has {', '.join(f.name for f in fields(View))}")
-    chosen_view = View(**view)
+        options = ", ".join(each.name for each in fields(TraceView))
+        raise TypeError(f"trace has no option {min(unknown)!r}; its view options are {options}")
+    chosen_view = TraceView(**view)
     bias = 1 if fit_intercept else 0
     problem = Problem.from_exact(_table(X), y, bias=bias) if exact else Problem(X, y, bias=bias)
     numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam}

@@ -1,4 +1,4 @@
-"""Pictures, as pure functions: each takes what it shows and an Axes (a new one by default) and returns the Axes.
+"""Plots, as pure functions: each takes what it shows and an Axes (a new one by default) and returns the Axes.
 
 Needs matplotlib, which the ``plot`` extra installs. Nothing here trains, prints or writes files. One file for each
 thing that is drawn; canvas.py holds what they share.

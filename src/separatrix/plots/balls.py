@@ -16,17 +16,17 @@ _BALL, _SUPPORT = COLOURS[0], COLOURS[1]
 
 
 def ball(enclosing: Ball, X: Any, ax: Axes | None = None) -> Axes:
-    """Draw the smallest ball around rows of two features: the rows, the circle, its centre and the rows that hold it.
+    """Draw the smallest ball around rows of two features: the rows, the circle, its centre and its support.
 
-    Two or three rows are enough to hold a circle; the centre lies between them, at the mean that their convex weights
-    give. All others could be moved about inside it without changing it.
+    Two or three rows, the support, fix a circle; the centre is their mean with the ball's convex weights. Moving any
+    other row inside the circle does not change it.
 
     Parameters
     ----------
     enclosing : Ball
         From :func:`separatrix.enclosing_ball`.
     X : array, sparse matrix or frame of shape (n_samples, 2)
-        The rows it was found for.
+        The rows given to ``enclosing_ball``.
     ax : Axes, optional
         Where.
 
@@ -37,7 +37,7 @@ def ball(enclosing: Ball, X: Any, ax: Axes | None = None) -> Axes:
     >>> from separatrix import enclosing_ball
     >>> X = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]]
     >>> ball(enclosing_ball(X), X).get_title()
-    'radius 1, held by 2 of 3 rows'
+    'radius 1, support: 2 of 3 rows'
     """
     if not isinstance(enclosing, Ball):
         raise TypeError(f"ball draws what sx.enclosing_ball returns; found {type(enclosing).__name__}")
@@ -47,9 +47,9 @@ def ball(enclosing: Ball, X: Any, ax: Axes | None = None) -> Axes:
     if values.shape[1] != 2:
         raise ValueError(f"a ball can be drawn for two features; found {values.shape[1]}")
     if enclosing.center is None:
-        raise ValueError("a ball in a kernel's space has no centre to draw")
+        raise ValueError("a ball in a kernel's feature space has no centre to draw")
     if len(enclosing.center) != 2 or int(enclosing.support.max()) >= len(values):
-        raise ValueError("the ball is not one of these rows: draw the rows it was found for")
+        raise ValueError("the ball was computed from other rows: pass the rows given to sx.enclosing_ball")
     ax = new_axes(ax)
     center, radius = enclosing.center, enclosing.upper
     ax.add_patch(Circle(tuple(center), radius, facecolor=_BALL, alpha=0.08, linewidth=0, zorder=1))
@@ -64,6 +64,6 @@ def ball(enclosing: Ball, X: Any, ax: Axes | None = None) -> Axes:
     names = rows.names or ["feature 0", "feature 1"]
     ax.set(xlim=(center[0] - room, center[0] + room), ylim=(center[1] - room, center[1] + room))
     ax.set(xlabel=names[0], ylabel=names[1], aspect="equal")
-    ax.set_title(f"radius {radius:.6g}, held by {len(held)} of {len(values)} rows", fontsize="medium")
+    ax.set_title(f"radius {radius:.6g}, support: {len(held)} of {len(values)} rows", fontsize="medium")
     legend_below(ax)
     return ax

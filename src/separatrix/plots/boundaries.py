@@ -21,10 +21,10 @@ def decision_boundary(
 ) -> Axes:
     """Draw the data and the boundary of a fitted classifier.
 
-    With two features the background is what the model says at each point. With more, the data are projected, and the
+    With two features the background is the predicted class. With more, the data are projected, and the
     axis labels say how: for a linear model of two classes on the signed distance to the boundary, which is then exactly
-    the line at 0, and the direction along the boundary in which the data spread most; for any other model on the data's
-    two principal directions, with the model's answers on the plane through their mean as the background.
+    the line at 0, and the direction along the boundary of largest variance; for any other model on the data's
+    two principal components, with the model's predictions on the plane through their mean as the background.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ def decision_boundary(
 
 def known_labels(model: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the model's classes, sorted, and each example's place among them."""
-    found, codes = encode_labels(y, n)
-    classes = np.unique(np.asarray(getattr(model, "classes_", found)))
-    same_kind = (classes.dtype.kind in "biuf") == (found.dtype.kind in "biuf")
-    if not (same_kind and np.isin(found, classes).all()):
-        raise ValueError(f"y holds labels that the model does not know: {found.tolist()}; it knows {classes.tolist()}")
-    return classes, np.searchsorted(classes, found)[codes]
+    labels, codes = encode_labels(y, n)
+    classes = np.unique(np.asarray(getattr(model, "classes_", labels)))
+    same_kind = (classes.dtype.kind in "biuf") == (labels.dtype.kind in "biuf")
+    if not (same_kind and np.isin(labels, classes).all()):
+        raise ValueError(f"y has labels unknown to the model: {labels.tolist()}; its classes are {classes.tolist()}")
+    return classes, np.searchsorted(classes, labels)[codes]
 
 
 def like_frame(frame: Any, names: Sequence[str] | None, values: Floats) -> Any:
@@ -122,11 +122,11 @@ class _Projection:
             along = values - self._centre
             along = along - np.outer(along @ across, across)
             self._axes = np.stack([across, _principal(along - along.mean(axis=0), 1)[0]])
-            self.labels = ["signed distance to the boundary", "along the boundary: direction of largest spread"]
+            self.labels = ["signed distance to the boundary", "along the boundary: direction of largest variance"]
         else:
             self._centre = values.mean(axis=0)
             self._axes = _principal(values - self._centre, 2)
-            self.labels = ["first principal direction", "second principal direction"]
+            self.labels = ["first principal component", "second principal component"]
 
     def points(self, values: Floats) -> Floats:
         return np.asarray((values - self._centre) @ self._axes.T)
@@ -152,23 +152,23 @@ def _paint(
     high: Floats,
     like: Callable[[Floats], Any],
 ) -> None:
-    """Colour the plane by the model's answers, and draw where they change."""
+    """Colour the plane by the model's predictions, and draw where they change."""
     across, up = np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID)
     grid = np.stack([part.ravel() for part in np.meshgrid(across, up)], axis=1)
     examples = like(flat.examples(grid))
-    answers = np.searchsorted(classes, np.asarray(model.predict(examples))).reshape(GRID, GRID)
+    predicted = np.searchsorted(classes, np.asarray(model.predict(examples))).reshape(GRID, GRID)
     box = (low[0], high[0], low[1], high[1])
     norm = BoundaryNorm(np.arange(len(classes) + 1) - 0.5, len(classes))
     ax.imshow(
-        answers, origin="lower", extent=box, cmap=ListedColormap(colours), norm=norm, alpha=0.14, aspect="auto",
+        predicted, origin="lower", extent=box, cmap=ListedColormap(colours), norm=norm, alpha=0.14, aspect="auto",
         interpolation="nearest",
     )  # fmt: skip
     smooth = len(classes) == 2 and hasattr(model, "decision_function")
     heights = np.asarray(model.decision_function(examples)) if smooth else np.empty(0)
-    if heights.size == answers.size:
+    if heights.size == predicted.size:
         borders = [(heights.reshape(GRID, GRID), 0.0)]
     else:
-        borders = [((answers == code).astype(float), 0.5) for code in range(len(classes))]
+        borders = [((predicted == code).astype(float), 0.5) for code in range(len(classes))]
     for surface, level in borders:
         if surface.min() < level < surface.max():
             ax.contour(across, up, surface, levels=[level], colors="black", linewidths=1.2)

@@ -24,14 +24,14 @@ def bracket(certificate: Certificate, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     certificate : Certificate
-        From :func:`separatrix.certify`. One that was read from a file has forgotten its search.
+        From :func:`separatrix.certify`. One that was read from a file has no history.
     ax : Axes, optional
         Where.
 
     Returns
     -------
     Axes
-        The last look is what was proved; those before it are what the search saw in floating point.
+        The last bounds are proved; those before are what the search saw in floating point.
 
     Examples
     --------
@@ -42,9 +42,9 @@ def bracket(certificate: Certificate, ax: Axes | None = None) -> Axes:
     'strictly separable: largest margin 0.3536'
     """
     if not isinstance(certificate, Certificate):
-        raise TypeError(f"bracket draws one Certificate, as sx.certify makes it; found {type(certificate).__name__}")
+        raise TypeError(f"bracket draws one Certificate, from sx.certify; found {type(certificate).__name__}")
     if not certificate.history:
-        raise ValueError("the certificate has no history: files do not hold it, sx.certify makes it anew")
+        raise ValueError("the certificate has no history, since files do not store it: run sx.certify again")
     seconds, lower, upper = np.array(certificate.history, dtype=np.float64).T
     unit = "seconds"
     if seconds[-1] < _SHORT:
@@ -55,7 +55,7 @@ def bracket(certificate: Certificate, ax: Axes | None = None) -> Axes:
     high = np.where(np.isfinite(upper), upper, 10.0 * top)
     ax.fill_between(seconds, lower, high, step="post", color="#888888", alpha=0.15, linewidth=0)
     marker = "." if len(seconds) <= 40 else None
-    for values, colour, label in ((high, _UPPER, "no plane has more"), (lower, _LOWER, "some plane has this")):
+    for values, colour, label in ((high, _UPPER, "upper bound"), (lower, _LOWER, "lower bound")):
         ax.plot(seconds, values, color=colour, linewidth=1.8, drawstyle="steps-post", marker=marker, label=label)
     ends = [float(end) for end in (lower[-1], upper[-1]) if np.isfinite(end)]
     ax.plot(

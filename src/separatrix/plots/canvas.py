@@ -1,4 +1,4 @@
-"""What several pictures share: an Axes to draw on, colours and markers, how far to look, the model in a pipeline."""
+"""What several plots share: an Axes to draw on, colours and markers, how far to look, the model in a pipeline."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def extent(points: Floats, reach: float) -> tuple[Floats, Floats]:
 
 
 def legend_below(ax: Axes, **options: Any) -> None:
-    """Explain the signs under the picture, where they hide nothing."""
+    """Put the legend below the plot, where it hides nothing."""
     ax.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=4, frameon=False, fontsize="small", columnspacing=1.3,
         handletextpad=0.4, **options,

@@ -188,13 +188,13 @@ def _points(run: Any) -> Floats:
 def _heights(f: Callable[[Floats], Any], points: Floats) -> Floats:
     """Return the function at each point, NaN where it has no value."""
     with np.errstate(all="ignore"):
-        found = []
+        values = []
         for point in points:
             try:
-                found.append(float(f(point)))
+                values.append(float(f(point)))
             except (ArithmeticError, ValueError):
-                found.append(np.nan)
-    return np.array(found)
+                values.append(np.nan)
+    return np.array(values)
 
 
 def _contours(ax: Axes, f: Callable[[Floats], Any], low: Floats, high: Floats, *, filled: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""How far rows are from the boundary, by class."""
+"""Histograms of the rows' margins, by class."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BINS = 40
 
 
 def margin_histogram(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw how many rows of each class lie how far on the right side of the boundary.
+    """Draw a histogram of the margins of each class's rows.
 
-    With two classes the margin is ``y f(x)``; with more it is the score of the row's own class less the best of the
-    others. Rows to the left of 0 are answered wrongly. For a linear model of two classes it is the distance from the
+    With two classes the margin is ``y f(x)``; with more it is the score of the true class minus the best of the
+    others. Rows to the left of 0 are misclassified. For a linear model of two classes it is the distance from the
     plane.
 
     Parameters
@@ -38,16 +38,16 @@ def margin_histogram(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes
     classes, codes = known_labels(model, y, len(scores))
     if scores.ndim == 1:
         margins = np.where(codes == 1, scores, -scores)
-        what = "margin: the score on the row's own side"
+        what = "margin y f(x)"
         length = float(np.linalg.norm(model.coef_)) if hasattr(model, "coef_") else 0.0
         if length > 0 and getattr(model, "readout", None) != "voted":
-            margins, what = margins / length, "distance from the plane, on the row's own side"
+            margins, what = margins / length, "signed distance from the boundary (positive: correct side)"
     else:
         rows = np.arange(len(scores))
         own = scores[rows, codes]
         others = scores.copy()
         others[rows, codes] = -np.inf
-        margins, what = own - others.max(axis=1), "score of the row's own class less the best of the others"
+        margins, what = own - others.max(axis=1), "score of the true class minus the best other score"
     ax = new_axes(ax)
     edges = np.histogram_bin_edges(margins, bins=_BINS)
     for code, colour in enumerate(colours_of(len(classes))):

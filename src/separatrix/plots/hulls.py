@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from separatrix.certificates.certificate import Certificate
-from separatrix.certificates.data import Data, question, read
+from separatrix.certificates.data import Data, binary_data, read
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.plots.brackets import verdict
 from separatrix.plots.canvas import MARKERS, colours_of, extent, legend_below, new_axes
@@ -34,11 +34,11 @@ def hulls(
     """Draw two classes of two features, their convex hulls, and why a plane separates them, or why none can.
 
     A plane separates the classes strictly exactly if their hulls have no point in common. The nearest points of the two
-    hulls are then as far apart as the widest corridor between the classes is wide, twice the largest margin, and the
-    plane runs half-way between them. If they have a point in common, it is a weighted mean of rows of either class: the
-    circled rows are the witness, and thin lines lead from the common point to them. If the classes only touch, a plane
-    goes between them through that point. Where planes must go through the origin, it is drawn too; then the classes'
-    means need not be the same point, only lie in the same direction.
+    hulls are then twice the largest margin apart, and the plane runs half-way between them. If they have a point in
+    common, it is a weighted mean of rows of either class: the circled rows are the witness, and thin lines lead from
+    the common point to them. If the classes only touch, a plane goes between them through that point. Where planes must
+    go through the origin, it is drawn too; then the classes' means need not be the same point, only lie in the same
+    direction.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def hulls(
     'not separable: largest margin 0'
     """
     if not isinstance(certificate, Certificate):
-        raise TypeError(f"hulls draws one Certificate, as sx.certify makes it; found {type(certificate).__name__}")
-    data = _asked(certificate, X, y)
+        raise TypeError(f"hulls draws one Certificate, from sx.certify; found {type(certificate).__name__}")
+    data = _certified(certificate, X, y)
     shown = list(names) if names is not None else data.rows.names or ["feature 0", "feature 1"]
     if len(shown) != 2:
         raise ValueError(f"names must hold one name for each of the 2 features; found {len(shown)}")
@@ -85,7 +85,7 @@ def hulls(
     return ax
 
 
-def _asked(certificate: Certificate, X: Any, y: Any) -> Data:
+def _certified(certificate: Certificate, X: Any, y: Any) -> Data:
     """Return the rows that the certificate is about, or say that they are not among these."""
     rows, classes, codes = read(X, y)
     if rows.shape[1] != 2:
@@ -93,13 +93,11 @@ def _asked(certificate: Certificate, X: Any, y: Any) -> Data:
     labels = classes.tolist()
     wanted = [label for label in (certificate.positive, certificate.negative) if label is not None]
     if not all(label in labels for label in wanted):
-        raise ValueError(
-            f"the certificate is about {certificate.names}, but y holds {labels}: draw the data it is about"
-        )
+        raise ValueError(f"the certificate is about {certificate.names}, but y holds {labels}: pass the certified data")
     positive, *negative = (labels.index(label) for label in wanted)
-    data = question(rows, classes, codes, certificate.fit_intercept, positive, negative[0] if negative else None)
+    data = binary_data(rows, classes, codes, certificate.fit_intercept, positive, negative[0] if negative else None)
     if data.key != certificate.data:
-        raise ValueError("the certificate is about other rows or labels: draw the data it was made from")
+        raise ValueError("the certificate is about other rows or labels: pass the data given to sx.certify")
     points, plane = certificate.witness.points, certificate.witness.plane
     if (points is not None and data.places(points.rows) is None) or (plane is not None and len(plane.weights) != 2):
         raise ValueError("the certificate's witness names rows or features that these data do not have")
@@ -168,22 +166,22 @@ class _Picture:
         )  # fmt: skip
         self._sign("witness", marker="o", color="none", markeredgecolor=_WITNESS, markersize=9)
         means = [_mean(self._values, held[own[held]], self._shares[own[held]]) for own in self._sides]
-        found = [mean for mean in means if mean is not None]
-        free = self._certificate.fit_intercept and len(found) == 2
+        points = [mean for mean in means if mean is not None]
+        free = self._certificate.fit_intercept and len(points) == 2
         if self._certificate.margin.upper > 0:
             if free:
-                self._apart(found[0], found[1])
+                self._apart(points[0], points[1])
             return
         if free:
-            found = found[:1]
+            points = points[:1]
         for own, mean in zip(self._sides, means, strict=True):
             if mean is not None:
-                self._ways(found[0] if len(found) == 1 else mean, self._values[held[own[held]]])
-        self._mark(found)
-        if len(found) == 1:
+                self._ways(points[0] if len(points) == 1 else mean, self._values[held[own[held]]])
+        self._mark(points)
+        if len(points) == 1:
             self._sign("common point", marker="X", color=_PROOF, markersize=8)
             return
-        far = max(found, key=lambda mean: float(np.hypot(*mean)))
+        far = max(points, key=lambda mean: float(np.hypot(*mean)))
         self._ax.plot(*np.stack([np.zeros(2), far]).T, color=_PROOF, linewidth=1.2, zorder=2)
         self._sign("common direction", linestyle="solid", marker="X", color=_PROOF, markersize=8)
 
@@ -216,7 +214,7 @@ class _Picture:
         )  # fmt: skip
 
     def _plane(self) -> None:
-        """Draw the plane, and around it as much of a corridor as every row is known to leave free."""
+        """Draw the plane, and around it the margin that is proved to be free of rows."""
         plane = self._certificate.witness.plane
         if plane is None or not any(plane.weights):
             return
@@ -230,9 +228,9 @@ class _Picture:
             for edge in edges:
                 self._ax.plot(*edge.T, color="black", linewidth=1.0, linestyle="dashed", zorder=2)
         self._ax.plot(*line.T, color="black", linewidth=1.6, zorder=2)
-        self._sign("plane", linestyle="solid", color="black", linewidth=1.6)
+        self._sign("separating plane", linestyle="solid", color="black", linewidth=1.6)
         if lower > 0:
-            self.signs.append(Patch(facecolor="#e4e4e4", edgecolor="black", linestyle="dashed", label="corridor"))
+            self.signs.append(Patch(facecolor="#e4e4e4", edgecolor="black", linestyle="dashed", label="margin"))
 
     def _sign(self, label: str, **style: Any) -> None:
         style = {"linestyle": "none", "markeredgecolor": "white", "markersize": 6.5, **style}

@@ -118,7 +118,7 @@ def _support(model: Any, n: int) -> NDArray[np.intp]:
     support = np.asarray(getattr(last(model), "support_", []), dtype=np.intp).ravel()
     if support.size and int(support.max()) >= n:
         raise ValueError(
-            f"the model's support names example {int(support.max())}, but X has {n}: draw the examples it was fitted to"
+            f"the model's support names example {int(support.max())}, but X has {n} rows: pass the training data"
         )
     return support
 
@@ -148,7 +148,7 @@ def _legend(ax: Axes, labels: list[str], colours: list[Any], by_size: bool, circ
     if circles:
         signs.append(sign("support vector", marker="o", color="none", markeredgecolor="#333333", markersize=9))
     if by_size:
-        signs.append(sign("larger: more slack", marker="o", color="#999999", markersize=10))
+        signs.append(sign("slack (marker size)", marker="o", color="#999999", markersize=10))
     else:
         signs.append(sign("slack", linestyle="solid", color="#666666", linewidth=1.1))
     legend_below(ax, handles=signs)

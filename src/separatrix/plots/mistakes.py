@@ -1,4 +1,4 @@
-"""The mistakes of a perceptron against the most that the theorem allows."""
+"""The mistakes of a perceptron and their upper bound."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FAR = 12.0  # a bound this many times the mistakes is drawn over their logarith
 _TOTAL = "#555555"
 
 
-class _Run(NamedTuple):
+class _PerceptronRun(NamedTuple):
     """One perceptron: the mistakes of all its classes up to each epoch, and each class's certificate by name."""
 
     epochs: Floats
@@ -28,18 +28,18 @@ class _Run(NamedTuple):
 
 
 def mistakes(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw the mistakes that a perceptron has made, epoch by epoch, and the most that it can ever make.
+    """Draw the cumulative mistakes of a perceptron by epoch, and their upper bound.
 
     If a plane separates the classes with margin gamma and no example is longer than R, a perceptron that starts at zero
     makes at most ``(R / gamma)^2`` mistakes, in whatever order and however long it runs. The dashed line is that bound,
-    as ``model.certificate_`` proves it; where there is none, a sentence says why.
+    as ``model.certificate_`` proves it; where there is none, the title says why.
 
     Parameters
     ----------
     model : fitted Perceptron, pipeline that ends in one, or mapping of str to either
         What to draw. Several, by name, are drawn in one picture, each with its bound in its colour. For a model of more
-        than two classes the line is the mistakes of all its questions together; each question's own end and bound are
-        drawn in the class's colour.
+        than two classes the line is the sum over its one-vs-rest tasks; each task's own count and bound are drawn in
+        the class's colour.
     ax : Axes, optional
         Where.
 
@@ -62,7 +62,9 @@ def mistakes(model: Any, ax: Axes | None = None) -> Axes:
     if not runs:
         raise ValueError("there is no perceptron to draw")
     if len(runs) > 1 and any(len(run.certificates) > 1 for run in runs.values()):
-        raise ValueError("of several perceptrons, each must be of two classes; draw one of more classes by itself")
+        raise ValueError(
+            "several perceptrons can be drawn together only if each has two classes; draw a multiclass one alone"
+        )
     ax = new_axes(ax)
     _scales(ax, list(runs.values()))
     single = next(iter(runs.values()))
@@ -79,29 +81,31 @@ def mistakes(model: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _read(model: Any) -> _Run:
-    found = last(model)
-    if not isinstance(found, Perceptron):
+def _read(model: Any) -> _PerceptronRun:
+    perceptron = last(model)
+    if not isinstance(perceptron, Perceptron):
         raise TypeError(
-            f"mistakes draws a fitted sx.Perceptron, or a dict of them by name; found {type(found).__name__}"
+            f"mistakes draws a fitted sx.Perceptron, or a dict of them by name; found {type(perceptron).__name__}"
         )
-    if not hasattr(found, "history_"):
+    if not hasattr(perceptron, "history_"):
         raise ValueError("mistakes draws a fitted sx.Perceptron; this one is not fitted")
-    certificates = found.certificate_
+    certificates = perceptron.certificate_
     own = {"": certificates} if isinstance(certificates, ModelCertificate) else certificates
     counts = [each.mistakes.made for each in own.values() if each.mistakes is not None]
     before = (
-        sum(counts) - found.n_updates_ if len(counts) == len(own) else 0
+        sum(counts) - perceptron.n_updates_ if len(counts) == len(own) else 0
     )  # in calls of fit that this one went on from
-    epochs = [0, *(epoch.number for epoch in found.history_)]
-    made = [before, *(before + epoch.updates for epoch in found.history_)]
-    if before + found.n_updates_ > made[-1]:  # in an epoch that was cut short
-        epochs.append(max(found.n_iter_, epochs[-1]))
-        made.append(before + found.n_updates_)
-    return _Run(np.array(epochs, float), np.array(made, float), {str(name): each for name, each in own.items()})
+    epochs = [0, *(epoch.number for epoch in perceptron.history_)]
+    made = [before, *(before + epoch.updates for epoch in perceptron.history_)]
+    if before + perceptron.n_updates_ > made[-1]:  # in an epoch that was cut short
+        epochs.append(max(perceptron.n_iter_, epochs[-1]))
+        made.append(before + perceptron.n_updates_)
+    return _PerceptronRun(
+        np.array(epochs, float), np.array(made, float), {str(name): each for name, each in own.items()}
+    )
 
 
-def _curve(ax: Axes, run: _Run, colour: Any, label: str) -> None:
+def _curve(ax: Axes, run: _PerceptronRun, colour: Any, label: str) -> None:
     marker = "." if len(run.epochs) <= 40 else None
     made = np.where(run.mistakes > 0, run.mistakes, np.nan) if ax.get_yscale() == "log" else run.mistakes
     ax.plot(run.epochs, made, color=colour, linewidth=1.8, marker=marker, label=label)
@@ -113,8 +117,8 @@ def _bound(ax: Axes, certificate: ModelCertificate, colour: Any, label: str | No
         ax.axhline(allowed, color=colour, linewidth=1.4, linestyle="dashed", label=label)
 
 
-def _classes(ax: Axes, run: _Run) -> None:
-    """Draw the mistakes of all questions together, and each question's own count and bound."""
+def _classes(ax: Axes, run: _PerceptronRun) -> None:
+    """Draw the mistakes of all tasks together, and each task's own count and bound."""
     _curve(ax, run, _TOTAL, f"all classes: {_counted(run.mistakes[-1])}")
     for (name, certificate), colour in zip(run.certificates.items(), colours_of(len(run.certificates)), strict=True):
         if certificate.mistakes is None:
@@ -127,11 +131,11 @@ def _classes(ax: Axes, run: _Run) -> None:
         )  # fmt: skip
 
 
-def _scales(ax: Axes, runs: list[_Run]) -> None:
+def _scales(ax: Axes, runs: list[_PerceptronRun]) -> None:
     made = [float(run.mistakes[-1]) for run in runs]
     bounds = [_allowed(each) for run in runs for each in run.certificates.values()]
     known = [bound for bound in bounds if bound is not None]
-    ax.set(xlabel="epoch", ylabel="mistakes so far")
+    ax.set(xlabel="epoch", ylabel="cumulative mistakes")
     if known and min(made) > 0 and max(known) > _FAR * max(made):
         ax.set(yscale="log", ylim=(0.7, 2.0 * max(known)))
     else:
@@ -141,16 +145,16 @@ def _scales(ax: Axes, runs: list[_Run]) -> None:
 
 
 def _sentence(ax: Axes, certificates: list[ModelCertificate]) -> None:
-    """Say above the picture what is bounded, or why nothing is."""
+    """Write into the title what is bounded, or why nothing is."""
     if any(each.mistakes is None for each in certificates):
-        text = "no bound: the theorem is about one plain run from zero"
+        text = "no bound: the theorem needs one plain run from zero weights"
     elif all(_allowed(each) is None for each in certificates):
         decided = all(each.data is not None and each.data.separable is not None for each in certificates)
         text = (
             f"no bound: {'no plane separates the classes' if decided else 'no plane is known to separate the classes'}"
         )
     else:
-        text = "mistakes, and the most there can be (dashed)"
+        text = "mistakes and their upper bound (dashed)"
     ax.set_title(text, fontsize="medium")
 
 

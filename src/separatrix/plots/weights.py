@@ -1,4 +1,4 @@
-"""The strongest weights of a linear model, as bars."""
+"""The largest weights of a linear model, as bars."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _LONGEST = 28  # letters of a name
 def weights(
     names: Sequence[str], values: Floats, titles: Sequence[str], ax: Axes | None = None, *, most: int = 15
 ) -> Axes:
-    """Draw the largest weights, one bar for each feature and question, the largest on top.
+    """Draw the largest weights, one bar for each feature and binary task, the largest on top.
 
     Parameters
     ----------
     names : sequence of str
         The features.
-    values : array of shape (questions, features)
+    values : array of shape (tasks, features)
         Their weights, for features of similar size: those of scaled numbers.
     titles : sequence of str
-        For each question the class that a positive weight speaks for.
+        For each task the class that a positive weight favours.
     ax : Axes, optional
         Where to draw.
     most : int, default=15
@@ -41,29 +41,29 @@ def weights(
     values = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if values.shape != (len(titles), len(names)):
         raise ValueError(
-            f"{len(titles)} questions about {len(names)} features need as many weights; found {values.shape}"
+            f"values must have the shape ({len(titles)}, {len(names)}), tasks by features; found {values.shape}"
         )
     ax = new_axes(ax)
     order = np.argsort(-np.abs(values).max(axis=0), kind="stable")[:most][::-1]
     colours = colours_of(max(len(titles), 2))
     height = 0.8 / len(titles)
     places = np.arange(len(order))
-    for question, title in enumerate(titles):
-        shift = 0.4 - (question + 0.5) * height
-        colour = colours[question if len(titles) > 1 else 1]
-        ax.barh(places + shift, values[question, order], height=0.92 * height, color=colour, label=f"toward {title}")
+    for task, title in enumerate(titles):
+        shift = 0.4 - (task + 0.5) * height
+        colour = colours[task if len(titles) > 1 else 1]
+        ax.barh(places + shift, values[task, order], height=0.92 * height, color=colour, label=f"toward {title}")
     ax.axvline(0.0, color="#333333", linewidth=0.8)
     ax.set_yticks(places, [_short(names[place]) for place in order])
     ax.set_ylim(-0.6, len(order) - 0.4)
-    ax.set_xlabel("weight of the scaled feature")
+    ax.set_xlabel("weight (scaled feature)")
     left = len(names) - len(order)
     if left:
-        ax.set_title(f"the {len(order)} strongest of {len(names):,} weights", fontsize="medium")
+        ax.set_title(f"{len(order)} largest of {len(names):,} weights", fontsize="medium")
     ax.grid(axis="x", alpha=0.25)
     if len(titles) > 1:
         legend_below(ax)
     else:
-        ax.set_xlabel(f"weight of the scaled feature (positive: toward {titles[0]})")
+        ax.set_xlabel(f"weight (scaled feature; positive: toward {titles[0]})")
     return ax
 
 

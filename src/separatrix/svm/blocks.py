@@ -283,18 +283,18 @@ class KernelRun:
     def _status(self, share: float, reached: bool, end: str, n: int) -> Status:
         after = times(n, "round")
         if self._pressed[0]:
-            text = f"interrupted after {after} with a gap of {share:.3g} of the objective; the model is the best so far"
+            text = f"interrupted after {after} at a relative duality gap of {share:.3g}; the model is the best so far"
             return Status(text, reached, interrupted=True)
         if self._indefinite:
-            text = f"stopped after {after}: the kernel is not positive semidefinite, so that no gap is a proof"
+            text = f"stopped after {after}: the kernel is not positive semidefinite, so the duality gap proves nothing"
             return Status(text, False)
         if reached:
-            return Status(f"the gap is {share:.3g} of the objective, at most {self._tol:g}, after {after}", True)
-        text = f"stopped after {after} with a gap of {share:.3g} of the objective, above tol={self._tol:g}"
+            return Status(f"converged after {after}: relative duality gap {share:.3g}, at most tol={self._tol:g}", True)
+        text = f"stopped after {after}: relative duality gap {share:.3g}, above tol={self._tol:g}"
         if end == "reached":
-            text += ": rounding errors of the kernel's values allow no less"
+            text += "; rounding errors of the kernel values allow no smaller gap"
         if end == "stuck":
-            text += ": the dual rises no more, as with a kernel that is not positive semidefinite"
+            text += "; the dual no longer improves, as with a kernel that is not positive semidefinite"
         return Status(text, False)
 
     def _free(self) -> tuple[Floats, Floats]:

@@ -18,8 +18,8 @@ from scipy import sparse
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.svm.ascent import Ascent
-from separatrix.svm.task import MarginTask
 from separatrix.svm.solve import Run
+from separatrix.svm.task import MarginTask
 
 _PATIENCE = 16  # epochs of ascent before the linear program is solved
 _LARGEST_PROGRAM = 5_000_000  # stored numbers

@@ -21,8 +21,8 @@ from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.svm import interior
 from separatrix.svm.ascent import Ascent
-from separatrix.svm.task import DualSolution, HaltedError, MarginTask, measure
 from separatrix.svm.subspace import exact_step, newton_step
+from separatrix.svm.task import DualSolution, HaltedError, MarginTask, measure
 
 _ITERATIONS = 25  # of the interior-point method, typically
 _FLOPS_PER_TOUCH = 40.0  # its operations in the time in which ascent reads one number

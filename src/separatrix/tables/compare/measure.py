@@ -234,8 +234,8 @@ def _proof(model: Any, trial: Trial, each: float, until: float) -> Proof | None:
 
 def _margin(model: Any, trial: Trial) -> float:
     """Return a proved lower bound on the least distance of a row from its plane; not above 0 if one is not beyond."""
-    from separatrix.certificates.data import question
-    from separatrix.certificates.model import place
+    from separatrix.certificates.data import binary_data
+    from separatrix.certificates.model import measure_plane
     from separatrix.estimators.one_vs_rest import positives
     from separatrix.geometry.rows import Rows
 
@@ -243,9 +243,9 @@ def _margin(model: Any, trial: Trial) -> float:
     coef = model.coef_.toarray() if is_sparse(model.coef_) else model.coef_
     matrix, least = Rows(trial.X), float("inf")
     for which, code in enumerate(positives(len(model.classes_))):
-        asked = question(matrix, model.classes_, codes, True, code)
+        asked = binary_data(matrix, model.classes_, codes, True, code)
         weights = np.ascontiguousarray(coef[which], dtype=np.float64)
-        least = min(least, place(asked, weights, float(model.intercept_[which])).margin)
+        least = min(least, measure_plane(asked, weights, float(model.intercept_[which])).margin)
         if not least > 0:
             break
     return least
