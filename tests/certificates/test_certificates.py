@@ -175,7 +175,7 @@ def test_capacity():
     few = sx.certify([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [0, 1, 1])
     assert few.capacity.dimension == 3
     assert few.capacity.chance == 1.0
-    assert "would prove nothing" in str(few.capacity)
+    assert "separability says nothing here" in str(few.capacity)
     many = sx.certify(*sx.datasets.load("and"))
     assert many.capacity.chance == 14 / 16  # all Boolean functions of two inputs but XOR and its opposite
     assert "one in 1.14" in str(many.capacity)
@@ -460,7 +460,7 @@ def test_no_damaged_json_passes(name):
         ("", "not JSON"),
         ("{", "not JSON"),
         ("[" * 100_000, "nested too deeply"),
-        ("[]", "no separatrix certificate"),
+        ("[]", "not a separatrix certificate"),
         ('{"format": "separatrix certificate", "version": 2}', "version 2"),
         ('{"format": "separatrix certificate", "version": 1}', "no field 'separable'"),
         ("1" * 5000, "too many digits"),
@@ -480,11 +480,11 @@ def test_reading_says_which_field_is_wrong():
         ("fit_intercept", 1, "fit_intercept must be"),
         ("contradictions", [[1]], "pairs of rows"),
         ("positive", None, "positive must be a label"),
-        ("witness", {"plane": None, "points": {"rows": [0.5], "weights": [1]}}, "rows must be a whole number"),
-        ("witness", {"plane": None, "points": {"rows": [0], "weights": ["1e5"]}}, "whole numbers as text"),
+        ("witness", {"plane": None, "points": {"rows": [0.5], "weights": [1]}}, "rows must be a nonnegative integer"),
+        ("witness", {"plane": None, "points": {"rows": [0], "weights": ["1e5"]}}, "integers as text"),
         ("witness", {"plane": {"weights": [1]}, "points": None}, "no field 'bias'"),
         ("witness", {"plane": {"weights": [10**400, 1], "bias": 1}, "points": None}, "too large for a number"),
-        ("surprise", 1, "'surprise' that is not known"),
+        ("surprise", 1, "unknown field 'surprise'"),
     ):
         with pytest.raises(ValueError, match=message):
             from_json(json.dumps({**fields, name: value}))
@@ -498,7 +498,7 @@ def test_contradictory_duplicates_are_named():
     found = sx.certify(X, [0, 0, 1, 1, 1])
     assert found.separable == "weak"
     assert found.contradictions == ((0, 2), (1, 3))
-    assert "rows 0 and 2; 1 and 3" in found.explain()
+    assert "different labels: 0 and 2; 1 and 3" in found.explain()
     alike = sx.certify([[1.0], [1.0]], ["a", "b"])
     assert alike.separable == "none"
     assert alike.verify([[1.0], [1.0]], ["a", "b"])
@@ -557,13 +557,13 @@ def test_whole_numbers_that_no_float_holds_are_refused():
         np.array([[1], [2**64 - 1]], dtype=np.uint64),
         [[1], [10**400]],
     ):
-        with pytest.raises(ValueError, match="row 1, column 0, which no 64-bit float equals"):
+        with pytest.raises(ValueError, match="row 1, column 0, which is not exactly a 64-bit float"):
             sx.certify(X, [0, 1])
     for layout in (sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.lil_array, sparse.dok_array):
-        with pytest.raises(ValueError, match="row 1, column 0, which no 64-bit float equals"):
+        with pytest.raises(ValueError, match="row 1, column 0, which is not exactly a 64-bit float"):
             sx.certify(layout(np.array([[1, 0], [big + 1, 3]])), [0, 1])
     twice = sparse.coo_array(([1, big, 1], ([0, 1, 1], [0, 0, 0])), shape=(2, 1))
-    with pytest.raises(ValueError, match="row 1, column 0, which no"):
+    with pytest.raises(ValueError, match="row 1, column 0, which is not"):
         sx.certify(twice, [0, 1])
     assert twice.nnz == 3
     assert sx.certify([[Fraction(1, 2)], [Decimal("0.25")]], [0, 1]).separable == "strict"
@@ -583,7 +583,7 @@ def test_constant_features_and_a_single_row_of_each_class():
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (([[1.0], [2.0]], [1, 1]), {}, ValueError, "one class: 1"),
+        (([[1.0], [2.0]], [1, 1]), {}, ValueError, "found only the class 1"),
         (([[1.0], [math.nan]], [0, 1]), {}, ValueError, "NaN in row 1, column 0"),
         (([[1.0], [math.inf]], [0, 1]), {}, ValueError, "infinity in row 1, column 0"),
         (([[1.0], [2.0]], [0, 1, 1]), {}, ValueError, "differ in length"),
@@ -642,7 +642,7 @@ def test_words_and_html():
     assert "they span all others" in found.explain()
     assert "<table" in found._repr_html_()
     strict = CASES["strict"][2]
-    for word in ("Lecture 000", "Lecture 001", "Lecture 003", "every rounding", "No plane does better"):
+    for word in ("Lecture 000", "Lecture 001", "Lecture 003", "all rounding errors", "No plane has a margin above"):
         assert word in strict.explain()
     assert "&lt;b&gt;" in sx.certify(X, ["<b>", "a", "a", "a"])._repr_html_()
 

@@ -97,7 +97,7 @@ def test_the_svms_objective_is_proved(cancer, options, layout):
     assert exact <= found.objective.primal <= exact * (1 + 1e-7)
     assert found.objective.gap <= 1e-5 * exact
     assert found.mistakes is None
-    assert str(found).startswith("rows on their own side")
+    assert str(found).startswith("rows on the correct side")
 
 
 def exact_objective(model, X, y):

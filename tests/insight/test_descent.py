@@ -45,7 +45,7 @@ def test_steps_beyond_the_limit_diverge_and_a_smaller_one_is_named(step):
 def test_small_steps_run_out():
     run = sx.descend(square, slope, 2.0, 1e-4, max_steps=50)
     assert run.outcome == "too many steps"
-    assert str(run.status).startswith("stopped after 50 steps: the gradient is still 3.96")
+    assert str(run.status).startswith("stopped after 50 steps: the gradient norm is still 3.96")
     assert run.n_steps == 50
 
 
@@ -81,7 +81,7 @@ def test_a_start_at_the_bottom_takes_no_step():
 def test_bad_arguments_get_one_clear_sentence(arguments, message):
     with pytest.raises(ValueError, match=message):
         sx.descend(*arguments)
-    with pytest.raises(ValueError, match="max_steps must be a whole number of at least 1; found 0"):
+    with pytest.raises(ValueError, match="max_steps must be a whole number, at least 1; found 0"):
         sx.descend(square, slope, 1.0, 0.1, max_steps=0)
 
 

@@ -22,7 +22,7 @@ def test_similar_features_are_ranked_by_the_size_of_their_weights():
     ranked = sx.importance(fitted())
     assert [feature.name for feature in ranked] == ["x1", "x2", "x0"]
     assert ranked.comparable
-    assert "similar size" in ranked.message
+    assert "similar standard deviations" in ranked.message
     assert len(ranked) == 3
     assert ranked[0].weight < 0
 
@@ -31,11 +31,11 @@ def test_similar_features_are_ranked_by_the_size_of_their_weights():
 def test_unlike_scales_make_the_ranking_meaningless_and_are_named(container):
     ranked = sx.importance(fitted(scale=1000.0, container=container))
     assert not ranked.comparable
-    assert "This ranking is meaningless: the features are of unlike size ('x2' spreads" in ranked.message
+    assert "This ranking is not meaningful: the standard deviation of 'x2' is" in ranked.message
     assert ranked.message in str(ranked)
 
 
-def test_names_come_from_the_frame_and_spreads_from_data_on_request():
+def test_names_come_from_the_frame_and_deviations_from_data_on_request():
     model = fitted(container=lambda X: pd.DataFrame(X, columns=["height", "weight", "age"]))
     assert {feature.name for feature in sx.importance(model)} == {"height", "weight", "age"}
     X = np.random.default_rng(1).standard_normal((50, 3)) * [1, 500, 1]
@@ -47,13 +47,13 @@ def test_names_come_from_the_frame_and_spreads_from_data_on_request():
 def test_several_classes_need_a_label():
     model = fitted(k=3)
     assert len(sx.importance(model, label=1)) == 3
-    with pytest.raises(ValueError, match="weights for 3 classes: name one with label="):
+    with pytest.raises(ValueError, match="weights for 3 classes: choose one with label="):
         sx.importance(model)
-    with pytest.raises(ValueError, match=r"knows no class 9; it knows \[0, 1, 2\]"):
+    with pytest.raises(ValueError, match=r"has no class 9; its classes are \[0, 1, 2\]"):
         sx.importance(model, label=9)
 
 
-def test_spreads_are_learned_online_one_row_at_a_time():
+def test_deviations_are_learned_online_one_row_at_a_time():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 3)) * [1.0, 1.0, 500.0]
     model = sx.Perceptron(random_state=0)
@@ -66,7 +66,7 @@ def test_spreads_are_learned_online_one_row_at_a_time():
 def test_a_label_of_a_two_class_model_is_looked_up():
     model = fitted()
     assert [f.weight for f in sx.importance(model, label=0)] == [-f.weight for f in sx.importance(model, label=1)]
-    with pytest.raises(ValueError, match="knows no class 99"):
+    with pytest.raises(ValueError, match="has no class 99"):
         sx.importance(model, label=99)
 
 
@@ -77,4 +77,4 @@ def test_what_is_not_a_fitted_linear_model_is_refused():
 
 def test_features_that_do_not_vary_are_said():
     model = sx.Perceptron(stop=MaxEpochs(1)).fit(np.ones((4, 2)), [0, 1, 0, 1])
-    assert "No feature varies" in sx.importance(model).message
+    assert "All features are constant" in sx.importance(model).message

@@ -68,7 +68,7 @@ def distances(certificate, places):
 # ------------------------------------------------------------------------------------------------ hulls
 
 
-def test_the_nearest_points_of_separate_hulls_are_joined_across_the_corridor():
+def test_the_nearest_points_of_separate_hulls_are_joined_across_the_margin():
     X, y = flowers("setosa", "versicolor")
     certificate, ax = drawn(X, y)
     assert certificate.separable == "strict"
@@ -80,7 +80,7 @@ def test_the_nearest_points_of_separate_hulls_are_joined_across_the_corridor():
     np.testing.assert_allclose(distances(certificate, joined), [-0.65192024, 0.65192024], rtol=1e-6)
     assert [text.get_text() for text in ax.texts] == ["1.304"]
     assert ax.get_title() == "strictly separable: largest margin 0.6519"
-    assert legend(ax) == ["setosa", "versicolor", "witness", "nearest points", "plane", "corridor"]
+    assert legend(ax) == ["setosa", "versicolor", "witness", "nearest points", "separating plane", "margin"]
     assert ax.get_aspect() == 1.0
 
 
@@ -88,10 +88,10 @@ def test_all_rows_and_both_hulls_are_drawn_and_the_witness_is_circled():
     certificate, ax = drawn(SQUARE, SIDES)
     np.testing.assert_array_equal(points(ax, 4)[0], SQUARE[:4])
     np.testing.assert_array_equal(points(ax, 4)[1], SQUARE[4:])
-    one, other, corridor = (each.get_xy()[:-1] for each in ax.patches if isinstance(each, Polygon))
+    one, other, band = (each.get_xy()[:-1] for each in ax.patches if isinstance(each, Polygon))
     assert {tuple(corner) for corner in one} == {tuple(row) for row in SQUARE[:4]}
     assert {tuple(corner) for corner in other} == {tuple(row) for row in SQUARE[4:]}
-    np.testing.assert_allclose(np.sort(corridor[:, 0]), [1.0, 1.0, 3.0, 3.0], rtol=1e-8)
+    np.testing.assert_allclose(np.sort(band[:, 0]), [1.0, 1.0, 3.0, 3.0], rtol=1e-8)
     held = SQUARE[list(certificate.witness.points.rows)]
     assert any(np.array_equal(each, held) for each in points(ax, len(held)))
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
@@ -124,7 +124,7 @@ def test_hulls_that_touch_have_a_plane_through_the_common_point():
     np.testing.assert_allclose(plane[:, 1], 0.0, atol=1e-12)
     np.testing.assert_array_equal(points(ax, 1)[-1], [[1.0, 0.0]])
     assert ax.get_title() == "weakly separable: largest margin 0"
-    assert legend(ax) == ["0", "1", "witness", "common point", "plane"]
+    assert legend(ax) == ["0", "1", "witness", "common point", "separating plane"]
 
 
 def test_without_a_verdict_what_is_known_is_drawn():
@@ -156,7 +156,7 @@ def test_planes_through_the_origin_are_drawn_with_it(X):
     if certificate.separable == "strict":
         start, end = lines(ax, "-")[-1]
         assert start[0] * end[1] - start[1] * end[0] == pytest.approx(0.0, abs=1e-12)
-        assert "corridor" in legend(ax)
+        assert "margin" in legend(ax)
     else:
         way = lines(ax, "-")[-1]  # a direction that is a weighted mean of both classes
         assert certificate.separable == "none"
@@ -311,7 +311,7 @@ def test_a_sentence_says_why_there_is_no_bound():
     started = sx.Perceptron(init="uniform", random_state=0).fit(*sx.datasets.load("and"))
     ax = plots.mistakes(started)
     assert len(ax.lines) == 1
-    assert ax.get_title() == "no bound: the theorem is about one plain run from zero"
+    assert ax.get_title() == "no bound: the theorem needs one plain run from zero weights"
 
 
 def test_of_several_classes_each_has_its_count_and_its_bound():
@@ -345,18 +345,18 @@ def test_a_run_that_went_on_counts_from_where_it_stood():
 def test_what_cannot_be_drawn_gets_one_clear_sentence():
     certificate = sx.certify(SQUARE, SIDES)
     three = np.column_stack([SQUARE, SQUARE[:, 0]])
-    with pytest.raises(TypeError, match=r"hulls draws one Certificate, as sx\.certify makes it; found str"):
+    with pytest.raises(TypeError, match=r"hulls draws one Certificate, from sx\.certify; found str"):
         plots.hulls("strict", SQUARE, SIDES)
     with pytest.raises(TypeError, match=r"hulls draws one Certificate.* found Certificates"):
         plots.hulls(sx.certify(*flowers()), *flowers())
     with pytest.raises(ValueError, match="hulls can be drawn for two features; found 3"):
         plots.hulls(sx.certify(three, SIDES), three, SIDES)
     with pytest.raises(
-        ValueError, match=r"about 'left' and 'right', but y holds \['a', 'b'\]: draw the data it is about"
+        ValueError, match=r"about 'left' vs 'right', but y holds \['a', 'b'\]: pass the certified data"
     ):
         plots.hulls(certificate, SQUARE, ["a"] * 4 + ["b"] * 4)
     with pytest.raises(
-        ValueError, match="the certificate is about other rows or labels: draw the data it was made from"
+        ValueError, match=r"the certificate is about other rows or labels: pass the data given to sx\.certify"
     ):
         plots.hulls(certificate, SQUARE + 1.0, SIDES)
     with pytest.raises(ValueError, match="the certificate is about other rows or labels"):
@@ -366,9 +366,9 @@ def test_what_cannot_be_drawn_gets_one_clear_sentence():
             plots.hulls(replace(certificate, witness=witness), SQUARE, SIDES)
     with pytest.raises(ValueError, match="names must hold one name for each of the 2 features; found 1"):
         plots.hulls(certificate, SQUARE, SIDES, names=["only"])
-    with pytest.raises(TypeError, match=r"bracket draws one Certificate, as sx\.certify makes it; found dict"):
+    with pytest.raises(TypeError, match=r"bracket draws one Certificate, from sx\.certify; found dict"):
         plots.bracket({})
-    with pytest.raises(ValueError, match="the certificate has no history: files do not hold it"):
+    with pytest.raises(ValueError, match="the certificate has no history, since files do not store it"):
         plots.bracket(sx.Certificate.from_json(certificate.to_json()))
     with pytest.raises(
         TypeError, match=r"mistakes draws a fitted sx\.Perceptron, or a dict of them by name; found int"
@@ -381,5 +381,5 @@ def test_what_cannot_be_drawn_gets_one_clear_sentence():
     two = sx.Perceptron().fit(SQUARE, SIDES)
     with pytest.warns(ConvergenceWarning):
         many = sx.Perceptron(max_iter=2).fit(*flowers())
-    with pytest.raises(ValueError, match="of several perceptrons, each must be of two classes"):
+    with pytest.raises(ValueError, match="several perceptrons can be drawn together only if each has two classes"):
         plots.mistakes({"two": two, "many": many})

@@ -95,7 +95,7 @@ def test_the_slack_of_a_kernel_model_is_the_size_of_its_points():
     model = SVC(kernel="rbf", gamma=1.0).fit(X, y)
     ax = plots.margin(model, X, y)
     assert not [each for each in ax.collections if type(each) is LineCollection]
-    assert legend(ax)[-1] == "larger: more slack"
+    assert legend(ax)[-1] == "slack (marker size)"
     slack = np.maximum(1.0 - np.where(y == 1, 1, -1) * model.decision_function(X), 0.0)
     groups = [each for each in ax.collections[-5:-1] if len(each.get_offsets())]
     points = np.concatenate([each.get_offsets() for each in groups])
@@ -198,7 +198,7 @@ def test_a_ball_is_a_circle_with_its_centre_and_the_rows_that_hold_it():
     np.testing.assert_array_equal(held, X[found.support])
     np.testing.assert_array_equal(center, [found.center])
     assert len(ax.lines) == len(found.support)
-    assert ax.get_title() == f"radius {found.radius:.6g}, held by {len(found.support)} of 80 rows"
+    assert ax.get_title() == f"radius {found.radius:.6g}, support: {len(found.support)} of 80 rows"
     assert ax.get_aspect() == 1.0
     table = pd.DataFrame(X, columns=["a", "b"])
     ax = plots.ball(found, table, plt.subplots()[1])
@@ -217,7 +217,7 @@ def test_what_cannot_be_drawn_gets_one_clear_sentence():
         plots.margin(three, X, np.arange(100) % 3)
     with pytest.raises(TypeError, match="margin draws a fitted classifier with decision_function; found 3"):
         plots.margin(3, X, y)
-    with pytest.raises(ValueError, match=r"support names example \d+, but X has 10: draw the examples"):
+    with pytest.raises(ValueError, match=r"support names example \d+, but X has 10 rows: pass the training data"):
         plots.margin(model, X[:10], y[:10])
     with pytest.raises(ValueError, match="names must hold one name for each of the 2 features; found 1"):
         plots.margin(model, X, y, names=["only"])
@@ -237,7 +237,7 @@ def test_what_cannot_be_drawn_gets_one_clear_sentence():
         plots.ball((0, 1), X)
     with pytest.raises(ValueError, match="a ball can be drawn for two features; found 4"):
         plots.ball(ball, load_iris().data)
-    with pytest.raises(ValueError, match="a ball in a kernel's space has no centre to draw"):
+    with pytest.raises(ValueError, match="a ball in a kernel's feature space has no centre to draw"):
         plots.ball(sx.enclosing_ball(X, kernel="rbf"), X)
-    with pytest.raises(ValueError, match="draw the rows it was found for"):
+    with pytest.raises(ValueError, match="the ball was computed from other rows"):
         plots.ball(ball, X[:3])

@@ -81,7 +81,7 @@ def test_other_models_are_drawn_on_principal_directions():
     X, y = load_iris(return_X_y=True)
     model = sx.Network(random_state=0, stop=MaxEpochs(5)).fit(X, y)
     ax = plots.decision_boundary(model, X, y)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("first principal direction", "second principal direction")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("first principal component", "second principal component")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2"]
     with pytest.raises(ValueError, match="needs at least two features; found 1"):
         plots.decision_boundary(model, X[:, :1], y)
@@ -97,7 +97,7 @@ def test_frames_pipelines_and_test_sets_with_fewer_classes(frame):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("length", "width")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["virginica"]
     assert plots.loss_curve(pipeline).get_ylabel() == "mean loss"
-    with pytest.raises(ValueError, match=r"labels that the model does not know: \[0, 1, 2\]; it knows \['setosa'"):
+    with pytest.raises(ValueError, match=r"labels unknown to the model: \[0, 1, 2\]; its classes are \['setosa'"):
         plots.decision_boundary(pipeline, table, y)
     with pytest.raises(ValueError, match="names must hold one name for each of the 2 features; found 1"):
         plots.decision_boundary(pipeline, table, labels, names=["only"])
@@ -111,7 +111,7 @@ def test_a_linear_model_behind_scalers_is_drawn_as_linear_and_a_voted_one_is_not
     shown = np.concatenate([np.asarray(each.get_offsets()) for each in ax.collections])
     assert (shown[:, 0] >= 0).sum() == (pipeline.predict(X) == 1).sum()
     voted = sx.Perceptron(readout="voted", max_iter=2, random_state=0).fit(X, y)
-    assert plots.decision_boundary(voted, X, y).get_xlabel() == "first principal direction"
+    assert plots.decision_boundary(voted, X, y).get_xlabel() == "first principal component"
 
 
 def test_ten_classes_can_be_told_apart():

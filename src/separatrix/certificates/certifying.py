@@ -73,7 +73,7 @@ def certify(
     deadline = math.inf if time_limit is None else time.perf_counter() + float(time_limit)
     rows, classes, codes = read(X, y)
     if len(classes) < 2:
-        raise ValueError(f"a certificate needs at least two classes; found only {classes.tolist()[0]!r}")
+        raise ValueError(f"a certificate needs at least two classes; found only the class {classes.tolist()[0]!r}")
 
     def certified(positive: int, negative: int | None, tasks: int) -> Certificate:
         now = time.perf_counter()
