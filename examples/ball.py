@@ -19,7 +19,7 @@ cloud = np.random.default_rng(4).standard_normal((400, 2))
 figure, axes = plt.subplots(1, 2, figsize=(10.0, 4.9), layout="constrained")
 for ax, rows, name in zip(axes, (petals, cloud), ("petals of 150 flowers", "400 normal points"), strict=True):
     ball = sx.enclosing_ball(rows)
-    print(f"{name}: radius between {ball.lower:.9f} and {ball.upper:.9f}, held by rows {ball.support.tolist()}")
+    print(f"{name}: radius between {ball.lower:.9f} and {ball.upper:.9f}, support rows {ball.support.tolist()}")
     sx.plots.ball(ball, rows, ax)
     ax.set_title(f"{name}: {ax.get_title()}", fontsize="medium")
 figure.savefig(folder / "ball.png", dpi=80)

@@ -365,7 +365,7 @@ def test_a_trace_of_a_neuron_shows_floats_and_updates_at_every_step():
     assert run.header()[5:9] == ["b", "z", "output a", "update?"]
     assert run.rows()[0][6:8] == ["0", "0.5"]
     assert "output" in run.to_csv().splitlines()[0].split(",")
-    with pytest.raises(ValueError, match="rule 'sigmoid_neuron' has no exact numbers: use exact=False"):
+    with pytest.raises(ValueError, match="rule 'sigmoid_neuron' cannot be computed exactly: use exact=False"):
         sx.trace([[1, 1], [-1, 0]], [1, -1], rule="sigmoid_neuron", exact=True)
 
 

@@ -112,7 +112,7 @@ def test_on_small_whole_numbers_the_bracket_holds_the_exact_radius(points, d):
     assert ball.upper <= (1 + 1e-6) * ball.lower
 
 
-@pytest.mark.filterwarnings("ignore:the smallest ball is known less precisely")
+@pytest.mark.filterwarnings("ignore:the enclosing ball did not reach tol")
 @given(st.lists(st.tuples(*[st.floats(allow_nan=False, allow_infinity=False)] * 2), min_size=1, max_size=5))
 def test_on_any_finite_numbers_the_bracket_holds_the_exact_radius(points):
     square = exact_square_radius(points)

@@ -39,7 +39,7 @@ def test_the_generated_margin_is_what_was_asked_for():
     ("arguments", "message"),
     [
         ({"n": 1}, "at least 2 examples"),
-        ({"margin": 0.0}, "the margin must lie between 0 and 0.5"),
+        ({"margin": 0.0}, "margin must be between 0 and 0.5"),
         ({"n": 10, "dimension": 1, "margin": 0.499}, None),
     ],
 )
@@ -57,5 +57,5 @@ def test_both_classes_are_always_there():
 
 
 def test_unknown_names_are_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match="no data set is called 'nand'; there are lecture-000, "):
+    with pytest.raises(ValueError, match="unknown data set 'nand'; available: lecture-000, "):
         datasets.load("nand")

@@ -351,9 +351,7 @@ def test_what_cannot_be_drawn_gets_one_clear_sentence():
         plots.hulls(sx.certify(*flowers()), *flowers())
     with pytest.raises(ValueError, match="hulls can be drawn for two features; found 3"):
         plots.hulls(sx.certify(three, SIDES), three, SIDES)
-    with pytest.raises(
-        ValueError, match=r"about 'left' vs 'right', but y holds \['a', 'b'\]: pass the certified data"
-    ):
+    with pytest.raises(ValueError, match=r"about 'left' vs 'right', but y holds \['a', 'b'\]: pass the certified data"):
         plots.hulls(certificate, SQUARE, ["a"] * 4 + ["b"] * 4)
     with pytest.raises(
         ValueError, match=r"the certificate is about other rows or labels: pass the data given to sx\.certify"

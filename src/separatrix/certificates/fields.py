@@ -56,7 +56,9 @@ def expect_format(value: Any, name: str) -> None:
     """Refuse what does not say that it is a certificate of this kind and of a version that is known."""
     kind = value.get("format") if isinstance(value, dict) else None
     if kind == MODEL != name:
-        raise ValueError("this certificate is of a model and cannot be verified without it; certify the data instead")
+        raise ValueError(
+            "this is a certificate of a model, which cannot be verified without it; certify the data instead"
+        )
     if kind != name:
         raise ValueError(f"not a {name}: its field 'format' is missing or different")
     if value.get("version") != VERSION:
