@@ -96,14 +96,20 @@ def pipelines():
     X, y = np.random.default_rng(0).standard_normal((20, 3)), np.arange(20) % 3
     neuron = sx.Neuron(max_iter=2, stop=sx.stops.MaxEpochs(2))
     return {
-        "PCA": (make_pipeline(PCA(2), neuron), y, r"step 'pca' \(PCA\) cannot be undone feature by feature; supported are Min"),
+        "PCA": (
+            make_pipeline(PCA(2), neuron), y,
+            r"step 'pca' \(PCA\) cannot be undone feature by feature; supported are Min",
+        ),
         "function": (make_pipeline(FunctionTransformer(np.exp), neuron), y, "step 'functiontransformer'"),
         "clip": (make_pipeline(MinMaxScaler(clip=True), neuron), y, "clips values to its range"),
         "not linear": (make_pipeline(MinMaxScaler(), GaussianNB()), y, "is not a fitted linear classifier"),
         "voted": (
-            make_pipeline(MinMaxScaler(), sx.Perceptron(readout="voted", max_iter=2)), y, "not a linear model: use readout"
+            make_pipeline(MinMaxScaler(), sx.Perceptron(readout="voted", max_iter=2)), y,
+            "is not a linear model: use readout",
         ),
-        "network": (make_pipeline(MinMaxScaler(), sx.Network(max_iter=2, stop=sx.stops.MaxEpochs(2))), y, "not a fitted"),
+        "network": (
+            make_pipeline(MinMaxScaler(), sx.Network(max_iter=2, stop=sx.stops.MaxEpochs(2))), y, "is not a fitted"
+        ),
         "one vs one": (make_pipeline(MinMaxScaler(), SVC(kernel="linear")), np.arange(20) % 4, "does not decide by"),
     }, X  # fmt: skip
 
