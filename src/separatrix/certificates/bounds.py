@@ -25,11 +25,10 @@ _LIFT = 500  # an exponent that brings subnormal numbers up, or the largest down
 
 
 class Margins(NamedTuple):
-    """Bounds on ``y (w.x + b)`` of every row, and upper bounds on ``|x|^2``."""
+    """Bounds on ``y (w.x + b)`` of every row."""
 
     lower: Floats
     upper: Floats
-    squares: Floats
 
 
 def margins(rows: Rows, signs: Floats, weights: Floats, bias: float, n_jobs: int = 1) -> Margins:
@@ -44,14 +43,14 @@ def margins(rows: Rows, signs: Floats, weights: Floats, bias: float, n_jobs: int
     >>> bool(enclosed.lower[0] == enclosed.upper[0] == 0.0), bool(enclosed.lower[1] <= -3.0 <= enclosed.upper[1])
     (True, True)
     """
-    scores, errors, squares = _core.enclosed_scores(rows.matrix, weights, float(bias), n_jobs)
+    scores, errors, _ = _core.enclosed_scores(rows.matrix, weights, float(bias), n_jobs)
     known = np.isfinite(errors)
     middle, errors = signs * np.where(known, scores, 0.0), np.where(known, errors, np.inf)
     exact = errors == 0.0
     with np.errstate(over="ignore"):
         lower = np.where(exact, middle, np.nextafter(middle - errors, -np.inf))
         upper = np.where(exact, middle, np.nextafter(middle + errors, np.inf))
-    return Margins(lower, upper, squares)
+    return Margins(lower, upper)
 
 
 def least(rows: Rows, signs: Floats, weights: Floats, bias: float, n_jobs: int = 1) -> tuple[float, float]:
@@ -95,14 +94,14 @@ def length(weights: Floats) -> tuple[float, float]:
     return _shift_down(low, exponent), _shift_up(high, exponent)
 
 
-def hull_gap(rows: Rows, signs: Floats, shares: Floats, *, free: bool, bias: float = 0.0) -> float:
+def hull_gap(rows: Rows, signs: Floats, shares: Floats, *, free: bool) -> float:
     """Return an upper bound on the margin ``min y (w.x + b) / |w|`` of every plane; infinite where there is none.
 
     The shares are nonnegative numbers, one for each row. With a free bias both classes must have some: the least margin
     of any plane is at most half the distance of the two classes' weighted means c+ and c-, because the mean of the
     positive margins is ``(w.c+ + b) / |w|``, that of the negative ones ``-(w.c- + b) / |w|``, and half their sum is
     ``w.(c+ - c-) / 2 |w|``. Without one, the mean of all margins is ``w.z / |w|``, where z is the mean of ``y x``, so
-    that no margin is above ``|z|``; a bias coordinate K (``bias``) is one more column, in the lengths of w as well.
+    that no margin is above ``|z|``.
 
     Since any shares give a bound, they may be scaled by powers of two, each class by its own, and what vanishes does
     not count. Dense rows with a free bias are seen from one of them, which moves both means alike: far from the origin
@@ -113,7 +112,7 @@ def hull_gap(rows: Rows, signs: Floats, shares: Floats, *, free: bool, bias: flo
         raise ValueError("the shares of the rows must be finite and not negative")
     best = math.inf
     for lift in (0, -_LIFT, _LIFT):
-        apart = _means_apart(rows, signs, shares, lift) if free else _mean_length(rows, signs, shares, bias, lift)
+        apart = _means_apart(rows, signs, shares, lift) if free else _mean_length(rows, signs, shares, lift)
         best = min(best, _up(0.5 * apart) if free else apart)
         if 2.0**-800 < best < math.inf:
             break
@@ -184,10 +183,10 @@ def _mean(rows: Rows, shares: Floats, factors: Floats, origin: Floats | None) ->
     low, high = _total(shares)
     if not (low > 0.0 and math.isfinite(high) and np.isfinite(errors).all()):
         return np.zeros(len(sums)), np.full(len(sums), np.inf)
-    spread = _up(_up(high - low) / low) + 4.0 * _UNIT
+    relative = _up(_up(high - low) / low) + 4.0 * _UNIT
     with np.errstate(over="ignore", under="ignore"):
         mean = sums / low
-        return mean, _raised(errors / low + np.abs(mean) * spread)
+        return mean, _raised(errors / low + np.abs(mean) * relative)
 
 
 def _raised(bounds: Floats) -> Floats:
@@ -214,19 +213,12 @@ def _means_apart(rows: Rows, signs: Floats, shares: Floats, lift: int) -> float:
         return _longest(one - other, one_error + other_error)
 
 
-def _mean_length(rows: Rows, signs: Floats, shares: Floats, bias: float, lift: int) -> float:
-    """Return an upper bound on the length of the mean of ``y (x, K)``."""
+def _mean_length(rows: Rows, signs: Floats, shares: Floats, lift: int) -> float:
+    """Return an upper bound on the length of the mean of ``y x``."""
     shares = _lifted(shares, lift)
     if not shares.any():
         return math.inf
-    mean, error = _mean(rows, shares, signs * shares, None)
-    if bias:
-        ones = Rows(np.ones((len(shares), 1)))
-        balance, balance_error = _mean(ones, shares, signs * shares, None)
-        with np.errstate(over="ignore", under="ignore"):
-            mean = np.append(mean, balance * bias)
-            error = np.append(error, _raised(balance_error * abs(bias) + np.abs(balance * bias) * (2.0 * _UNIT)))
-    return _longest(mean, error)
+    return _longest(*_mean(rows, shares, signs * shares, None))
 
 
 def _longest(vector: Floats, errors: Floats) -> float:

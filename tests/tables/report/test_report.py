@@ -648,7 +648,7 @@ def test_a_label_from_right_to_left_turns_no_other_word(run, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["a,b,kind", *lines]), encoding="utf-8")
     done(run("fit", "t.csv", "--target", "kind", "--report", "t.html"))
     page = page_of("t.html").with_id("certificate")
-    cells = [node for node in page.all("th") if "the other classes" in node.text()]
+    cells = [node for node in page.all("th") if "vs the rest" in node.text()]
     assert len(cells) == 3
     for cell in [*cells, *page.all("summary")]:
         assert "dir" not in cell.attributes
