@@ -193,7 +193,7 @@ class Certificate:
             return Check((f"the labels are {seen}; the certificate is about {self.names}",))
         negative = None if self.negative is None else labels.index(self.negative)
         positive = labels.index(self.positive)
-        intercept: Any = self.fit_intercept  # whoever made this certificate
+        intercept: Any = self.fit_intercept  # from a file it may be anything
         if not isinstance(intercept, bool):
             return Check((f"fit_intercept must be True or False; it is {intercept!r:.60}",))
         if positive == negative or (negative is None and len(labels) <= 2):

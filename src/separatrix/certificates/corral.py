@@ -90,15 +90,15 @@ class Corral:
                     best, least = self._nearest(), square
                 if idle == _PATIENCE or square <= self._zero():
                     break
-                lacks = self.levels[self._sides] - self._points @ self.vector
-                lacks[barred] = -np.inf
-                several = min(_AT_ONCE, len(lacks))
-                worst = np.argpartition(-lacks, several - 1)[:several]
-                worst = worst[np.argsort(-lacks[worst], kind="stable")]
+                deficits = self.levels[self._sides] - self._points @ self.vector
+                deficits[barred] = -np.inf
+                several = min(_AT_ONCE, len(deficits))
+                worst = np.argpartition(-deficits, several - 1)[:several]
+                worst = worst[np.argsort(-deficits[worst], kind="stable")]
                 wanted = max(precision * square, 1e-15 * np.sqrt(square * self._pull))
-                if lacks[worst[0]] <= wanted:
+                if deficits[worst[0]] <= wanted:
                     break
-                wanted = max(wanted, 0.3 * lacks[worst[0]])
+                wanted = max(wanted, 0.3 * deficits[worst[0]])
                 for place in worst:
                     if self.levels[self._sides[place]] - self._points[place] @ self.vector > wanted:
                         if halted():

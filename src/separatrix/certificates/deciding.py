@@ -4,7 +4,7 @@ With ``z_i = y_i (x_i, 1)`` there are three cases. Strict: some plane W has ``z_
 has, but some W has ``z_i . W >= 0`` for every row and ``> 0`` for at least one. None: there is no such W either.
 
 Positive weights on some rows S with ``sum lambda_i z_i = 0`` prove that no plane is strict, and more: a W with
-``z_i . W >= 0`` everywhere must be 0 on S, and so on the span of S. If all rows lie in that span, the answer is none.
+``z_i . W >= 0`` everywhere must be 0 on S, and so on the span of S. If all rows lie in that span, the case is none.
 If not, the rows of the span are taken off and the others are seen modulo the span, that is in the coordinates
 ``z_i N`` for a basis N of all W that vanish on S. A plane that is strict there is a weak plane here. If there is none
 either, weights of other rows combine to a vector of the span; enough of the old weights, which reach all of the span,

@@ -39,7 +39,7 @@ _NONE = 1 << 20  # beyond any exponent
 
 
 class ExactSpace(Protocol):
-    """What a search asks of rows: those of the data, or others that are made of them."""
+    """The interface of exact rows to a search: those of the data, or others derived from them."""
 
     n: int
     dimension: int

@@ -56,7 +56,9 @@ def find(
         if proof.separable == "strict":
             return (witness, proof) if result.ended != "stuck" else _narrowed(data, witness, tol, seed, halted)
     weights = _circuit(data, result)
-    if weights is not None and len(weights) > data.dimension:  # so many that depend in one way only span everything
+    if (
+        weights is not None and len(weights) > data.dimension
+    ):  # more rows than dimensions with one dependence span everything
         witness = Witness(None, WeightedRows(data.numbers(result.points), weights))
         return witness, prove(data, witness)
     sure = _decided(data, result, halted)

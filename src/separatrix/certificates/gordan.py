@@ -10,7 +10,7 @@ basis with weight are a circuit: their weights are the only ones, but for their 
 The table holds whole numbers over one common determinant: every division of a step leaves no remainder. Ties for the
 leaving row go to the lexicographically smallest row of the table, so that no basis ever comes back and the method ends.
 Which row enters is the choice of floating point; whether it may, and the last word, are exact. In many dimensions a
-linear program in floating point guesses the answer first, and mostly the guess only has to be checked.
+linear program in floating point guesses first, and mostly the guess only has to be checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from separatrix.svm.task import HaltedError
 
 _POOL = 1000  # the rows farthest on the wrong side are tried until none of them is on it any more
 _WHOLE = 1 << 20  # fewer values than this are measured as a whole at every step
-_MANY = 24  # in so many dimensions, a guess costs less than a search
+_MANY = 24  # dimensions, from which on a guess costs less than a search
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """A linear program in floating point that guesses Gordan's alternative, for the exact search to check.
 
 The program is ``max t`` over ``z_i . W >= t``, ``-1 <= W <= 1``; its dual weights are convex and combine the rows to
-zero when t is 0. Columns and rows are brought to the same size first. With many rows, it is asked about some of them,
-and then about those too that its last plane had on the wrong side.
+zero when t is 0. Columns and rows are brought to the same size first. With many rows, it is solved for a sample,
+and then again with the rows added that its last plane had on the wrong side.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Witnesses: a plane, and rows with weights. They prove what they prove, whoever found them."""
+"""Witnesses: a plane, and rows with weights. What they prove does not depend on who found them."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def enclosing_ball(
     Warns
     -----
     ConvergenceWarning
-        Where the bracket is wider than asked; it holds all the same.
+        Where the bracket is wider than ``tol``; it is valid all the same.
 
     Examples
     --------
@@ -78,8 +78,8 @@ def enclosing_ball(
     n = rows.shape[0]
     weights = check_weights(sample_weight, n)
     ignored = None if weights is None else weights == 0
-    asked: Any = tol
-    if isinstance(asked, str) or not 0.0 < asked < 1.0:
+    given: Any = tol
+    if isinstance(given, str) or not 0.0 < given < 1.0:
         raise ValueError(f"tol must be a number between 0 and 1; found {tol!r}")
     if not is_count(max_iter):
         raise ValueError(f"max_iter must be a whole number, at least 1; found {max_iter!r}")

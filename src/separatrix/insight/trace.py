@@ -308,8 +308,8 @@ def trace(
     exact = not smooth if exact is None else exact
     unknown = set(view) - {each.name for each in fields(TraceView)}
     if unknown:
-        options = ", ".join(each.name for each in fields(TraceView))
-        raise TypeError(f"trace has no option {min(unknown)!r}; its view options are {options}")
+        accepted = ", ".join(each.name for each in fields(TraceView))
+        raise TypeError(f"trace has no option {min(unknown)!r}; its view options are {accepted}")
     chosen_view = TraceView(**view)
     bias = 1 if fit_intercept else 0
     problem = Problem.from_exact(_table(X), y, bias=bias) if exact else Problem(X, y, bias=bias)

@@ -142,7 +142,7 @@ def widest_margin(task: MarginTask, witness: Floats) -> tuple[float, float]:
 
     For a plane of length 1, ``margin <= sum lambda y (w.x + b) <= |sum lambda y x|`` when ``sum lambda y = 0`` or
     there is no bias. The rows are seen from one of those that count, which a free bias allows, so that far-off data
-    keep their digits; what the sum of lambda y lacks to 0 is charged for the distance from there.
+    keep their digits; where the sum of lambda y is not 0, the difference is charged for the distance from there.
     """
     chosen = np.flatnonzero(witness)
     values = task.rows.values[chosen]

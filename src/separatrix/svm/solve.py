@@ -270,7 +270,7 @@ class Run:
         return (ascent.weights, ascent.bias) if self._task().free else None
 
     def price(self, rows: int) -> float:
-        """Return what finishing on so many rows costs, in numbers that ascent could read instead."""
+        """Return what finishing on this many rows costs, in numbers that ascent could read instead."""
         task = self._task()
         per_row, d = _per_row(task), task.rows.shape[1] + 1
         if min(rows, d) > _MOST_EQUATIONS:
