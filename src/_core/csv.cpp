@@ -45,8 +45,8 @@ std::int64_t count_lines(const char* p, const char* end) {
 
 [[noreturn]] void give_up(const char* why) { throw NotPlain(why); }
 
-// Whether the number from p to behind, where one more character is, is whole with a zero in front: 007 is a name and left
-// to others. No branch on the sign or the first digit, which cannot be predicted.
+// Whether the number from p to behind, where one more character is, is whole with a zero in front: 007 is a name and is
+// left to others. No branch on the sign or the first digit, which cannot be predicted.
 inline bool is_code(const char* p, const char* behind) {
     p += int(*p == '-') | int(*p == '+');
     if (!(int(*p == '0') & int(text::is_digit(p[1])))) [[likely]] return false;
