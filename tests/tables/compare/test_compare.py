@@ -39,8 +39,8 @@ from separatrix import datasets, plots
 from separatrix.cli import comparison as comparison_words
 from separatrix.cli.options import open_named
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.compare import measuring
-from separatrix.tables.compare import runner as workshop_module
+from separatrix.tables.compare import measure as measure_module
+from separatrix.tables.compare import subprocess_runner as runner_module
 from separatrix.tables.compare.comparison import compare
 from separatrix.tables.compare.contenders import CONTENDERS, Contender, Recipe
 from separatrix.tables.compare.kernel_gap import relative_gap
@@ -231,7 +231,7 @@ def test_too_slow_a_proof_is_left_out(monkeypatch):
     X, y = _clouds(2)
     kernel = Contender("kernel-svm", True, lambda recipe: sx.KernelSVM())
     assert measured(kernel, Recipe(), Trial(X, y, X[:5])).proof.kind == "gap"
-    monkeypatch.setattr(measuring, "PROVED", 0.0)
+    monkeypatch.setattr(measure_module, "PROVED", 0.0)
     assert measured(kernel, Recipe(), Trial(X, y, X[:5])).proof is None
 
 
@@ -367,7 +367,7 @@ def test_a_system_without_libraries_that_have_no_name_measures_all_the_same(monk
 
 def measured_elsewhere(send):
     """Measure on a system that tells a process its peak only."""
-    measuring._SYSTEM = Path("nowhere")
+    measure_module._SYSTEM = Path("nowhere")
     trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
     send(measured(Contender("large", False, lambda recipe: Large()), Recipe(), trial).memory)
 
@@ -423,8 +423,8 @@ def test_work_that_dies_in_the_middle_of_a_message_says_so_at_once():
 
 
 def test_a_worker_that_sends_what_cannot_be_read_is_ended(monkeypatch):
-    monkeypatch.setattr(workshop_module, "_END", 0.2)
-    monkeypatch.setattr(workshop_module, "_CODE", "import time; print('garbage', flush=True); time.sleep(60)")
+    monkeypatch.setattr(runner_module, "_END", 0.2)
+    monkeypatch.setattr(runner_module, "_CODE", "import time; print('garbage', flush=True); time.sleep(60)")
     with SubprocessRunner() as runner:
         worker = runner._process
         with pytest.raises(UnfinishedError, match=r"^its process sent what cannot be read$"):

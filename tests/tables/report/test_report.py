@@ -491,7 +491,7 @@ def test_what_was_found_before_an_update_is_not_told_of_the_model_after_it(run, 
 
 
 def test_a_page_tells_why_there_is_no_certificate(run, tmp_path, monkeypatch):
-    from separatrix.tables import fitting
+    from separatrix.tables import fit as fit_module
 
     rng = np.random.default_rng(2)
     lines = [f"{rng.normal(c):.3f},{rng.normal():.3f},class {c}" for c in range(13) for _ in range(4)]
@@ -500,7 +500,7 @@ def test_a_page_tells_why_there_is_no_certificate(run, tmp_path, monkeypatch):
     done(run("fit", "many.csv", "--target", "kind", "--certify", 5, "--test", 0, "--report", "many.html"))
     done(run("fit", "t.csv", "--target", "label", "--certify", 0, "--report", "off.html"))
     done(run("fit", "t.csv", "--target", "label", "--cache", "kept", "-o", "d.sx", "--report", "disk.html"))
-    monkeypatch.setattr(fitting, "_KEPT_CERTIFICATE", 10)
+    monkeypatch.setattr(fit_module, "_KEPT_CERTIFICATE", 10)
     done(run("fit", "t.csv", "--target", "label", "-o", "large.sx"))
     done(run("report", "large.sx"))
     for name, word, why in (
@@ -694,15 +694,15 @@ def test_no_class_that_a_plane_tells_from_the_others_is_said_without_a_zero(run,
 
 
 def test_an_interrupted_fit_says_how_to_have_its_report(run, monkeypatch):
-    from separatrix.tables import fitting
+    from separatrix.tables import fit as fit_module
 
-    whole = fitting.fit
+    whole = fit_module.fit
 
     def cut(*given, **named):
         found = whole(*given, **named)
-        return fitting.Fitted(found.model, True)
+        return fit_module.Fitted(found.model, True)
 
-    monkeypatch.setattr(fitting, "fit", cut)
+    monkeypatch.setattr(fit_module, "fit", cut)
     status, out, _ = run("fit", "penguins", "--target", "species", "--report", "p.html")
     assert status == 130
     (command,) = [line for line in out.splitlines() if "separatrix report" in line]
