@@ -1,4 +1,4 @@
-"""What a comparison came to, for a person."""
+"""The result of a comparison, for people."""
 
 from __future__ import annotations
 
@@ -11,107 +11,103 @@ from separatrix.cli.writing import plain_table
 from separatrix.tables.fit import CERTIFIED_CLASSES
 from separatrix.text import byte_size, duration
 
-_COUNTED = 10**6  # bytes
-_SPARE = ("p", "memory", "size", "interval", "train", "certified")  # what a narrow screen does without, in this order
-_BETWEEN = 3  # columns of a screen between those of the table
+_MEASURABLE = 10**6  # bytes
+_SPARE = ("p", "memory", "size", "95% CI", "train", "certified")  # columns that a narrow screen hides, in this order
+_BETWEEN = 3  # characters between two columns
 
 
-def show_comparison(found: Any, pictures: list[Path]) -> None:
-    """Print the table, who was left out, what cannot be told apart, and the certificate."""
-    console, facts = new_console(), found.facts
-    console.print(_about(found))
+def show_comparison(comparison: Any, pictures: list[Path]) -> None:
+    """Print the table, the significance of differences, what was skipped, and the certificate."""
+    console, data, standings = new_console(), comparison.data, comparison.standings
+    console.print(_about(comparison))
     console.print()
-    if found.standings:
-        table, unseen = _table(found, console.width)
+    if standings:
+        table, hidden = _table(comparison, console.width)
         console.print(table)
         console.print()
-        _notes(found, console, unseen)
-    for name, reason in found.left_out.items():
-        console.print(
-            f"Left out: {name}, which {reason}." if reason.startswith("took") else f"Left out: {name}: {reason}"
-        )
-    waiting = [name for name in found.plan.models if name not in found.left_out and name not in _names(found.standings)]
+        _notes(comparison, console, hidden)
+    for name, reason in comparison.left_out.items():
+        console.print(f"Skipped {name}: {reason}.")
+    waiting = [name for name in comparison.plan.models if name not in (*comparison.left_out, *_names(standings))]
     if waiting:
-        console.print(f"Interrupted before {', '.join(waiting)} came to an end.")
-    if found.certificate is not None:
+        console.print(f"Interrupted before {', '.join(waiting)} finished.")
+    if comparison.certificate is not None:
         console.print()
-        what = "all rows" if found.plan.folds else f"the {facts['rows']['train']:,} rows learned from"
-        console.print(f"Certificate of {what}:")
-        show_separability(found.certificate, console)
-    elif len(facts["classes"]) > CERTIFIED_CLASSES and found.plan.certify > 0:
+        console.print("All rows:" if comparison.plan.folds else f"The {data['rows']['train']:,} training rows:")
+        show_separability(comparison.certificate, console)
+    elif len(data["classes"]) > CERTIFIED_CLASSES and comparison.plan.certify > 0:
         console.print(
-            f"No certificate of the rows: {len(facts['classes'])} classes have too many pairs to look at; up to "
-            f"{CERTIFIED_CLASSES} are certified."
+            f"No certificate of linear separability: {len(data['classes'])} classes; at most {CERTIFIED_CLASSES} are "
+            "certified."
         )
     for path in pictures:
-        console.print(f"Picture written to {path}.")
+        console.print(f"Plot written to {path}.")
 
 
 def _names(standings: Any) -> list[str]:
     return [each.name for each in standings]
 
 
-def _about(found: Any) -> str:
-    facts, rows, plan = found.facts, found.facts["rows"], found.plan
-    dropped = f", {rows['dropped']:,} of them dropped because a value is missing" if rows["dropped"] else ""
+def _about(comparison: Any) -> str:
+    data, rows, plan = comparison.data, comparison.data["rows"], comparison.plan
+    dropped = f", {rows['dropped']:,} dropped (missing values)" if rows["dropped"] else ""
     how = (
-        f"{plan.folds} folds, each held out in turn and learned from {times_of(rows['train'], 'other row')}"
+        f"{plan.folds}-fold cross-validation, {times_of(rows['train'], 'training row')} per fold"
         if plan.folds
-        else f"learned from {times_of(rows['train'], 'row')}, {rows['held_out']:,} held out"
+        else f"{times_of(rows['train'], 'training row')}, {times_of(rows['held_out'], 'test row')}"
     )
     return (
-        f"{facts['source']}: {times_of(rows['read'], 'row')}{dropped}; {how}; {times_of(facts['numbers'], 'number')} a "
-        f"row, {len(facts['classes'])} classes."
+        f"{data['source']}: {times_of(rows['read'], 'row')}{dropped}; {how}; {times_of(data['numbers'], 'feature')}, "
+        f"{len(data['classes'])} classes."
     )
 
 
-def _table(found: Any, width: int) -> tuple[Any, list[str]]:
-    """Return the table as far as it fits, and the names of the columns that do not."""
-    head = ["model", "right", "interval", "p", "train", "predict/row", "memory", "size", "certified"]
+def _table(comparison: Any, width: int) -> tuple[Any, list[str]]:
+    """Return the table as far as it fits, and the names of the hidden columns."""
+    head = ["model", "accuracy", "95% CI", "p", "train", "predict/row", "memory", "size", "certified"]
     lines = [
         [
             each.name + " *" * each.sampled, f"{each.scores.accuracy:.1%}", _interval(each.scores),
-            _p(each, found), duration(each.train), duration(each.predict), _memory(each.memory), byte_size(each.size),
-            _proof(each.proof),
+            _p(each, comparison), duration(each.train), duration(each.predict), _memory(each.memory),
+            byte_size(each.size), _proof(each.proof),
         ]
-        for each in found.standings
+        for each in comparison.standings
     ]  # fmt: skip
-    base = found.baseline
-    lines.append(["commonest class", f"{base.accuracy:.1%}", _interval(base), *[""] * 6])
-    spare, unseen = list(_SPARE), list[str]()
+    base = comparison.baseline
+    lines.append(["majority class", f"{base.accuracy:.1%}", _interval(base), *[""] * 6])
+    spare, hidden = list(_SPARE), list[str]()
     while spare and sum(max(map(len, each)) + _BETWEEN for each in zip(head, *lines, strict=True)) - _BETWEEN > width:
-        unseen.append(spare.pop(0))
-        place = head.index(unseen[-1])
+        hidden.append(spare.pop(0))
+        place = head.index(hidden[-1])
         head, lines = [name.removesuffix("/row") for name in head], [line[:place] + line[place + 1 :] for line in lines]
         del head[place]
     table = plain_table(head, lines, right=True)
     for column in table.columns:
         column.no_wrap, column.overflow = True, "ellipsis"
-    return table, unseen
+    return table, hidden
 
 
-def _notes(found: Any, console: Any, unseen: list[str]) -> None:
-    alike = _names(found.alike())[1:]
-    best = found.standings[0].name
-    n = found.facts["rows"]["held_out"]
-    if alike and len(alike) == len(found.standings) - 1:
-        console.print(f"These {n:,} rows do not tell the models apart: all have p of at least 0.05 against {best}.")
-    elif alike:
-        console.print(f"These {n:,} rows do not tell {best} and {', '.join(alike)} apart (p at least 0.05).")
-    elif len(found.standings) > 1:
-        console.print(f"These {n:,} rows tell {best} apart from all others (p below 0.05).")
-    for each in found.standings:
+def _notes(comparison: Any, console: Any, hidden: list[str]) -> None:
+    standings, n = comparison.standings, comparison.data["rows"]["held_out"]
+    same, best = _names(comparison.indistinguishable())[1:], standings[0].name
+    if same and len(same) == len(standings) - 1:
+        console.print(f"No model differs significantly from {best} on the {n:,} test rows (p >= 0.05).")
+    elif same:
+        console.print(f"Not significantly different from {best} on the {n:,} test rows (p >= 0.05): {', '.join(same)}.")
+    elif len(standings) > 1:
+        console.print(f"{best} is significantly better than all others on the {n:,} test rows (p < 0.05).")
+    for each in standings:
         if each.sampled:
             console.print(
-                f"* {each.name}: on {each.scores.n:,} of the {n:,} rows, at random, as all would have taken too long; "
-                "its p is for these."
+                f"* {each.name}: random sample of {each.scores.n:,} of the {n:,} test rows (all would exceed the time "
+                "limit); p is for these rows."
             )
-    cut = [each for each in found.standings if not each.converged]
+    cut = [each for each in standings if not each.converged]
     if cut:
-        console.print(f"Stopped at the limit of their epochs: {', '.join(_names(cut))}.")
-    if unseen:
-        names = " and ".join(filter(None, [", ".join(unseen[:-1]), unseen[-1]]))
-        console.print(f"A wider screen shows {names}, too. predict is the time for one row.")
+        console.print(f"Not converged (epoch limit reached): {', '.join(_names(cut))}.")
+    if hidden:
+        names = " and ".join(filter(None, [", ".join(hidden[:-1]), hidden[-1]]))
+        console.print(f"Hidden on this narrow screen: {names}. predict is the time per row.")
 
 
 def _interval(scores: Any) -> str:
@@ -119,15 +115,15 @@ def _interval(scores: Any) -> str:
     return f"{100 * low:.1f}-{100 * high:.1f}"
 
 
-def _p(each: Any, found: Any) -> str:
-    if each is found.standings[0]:
+def _p(each: Any, comparison: Any) -> str:
+    if each is comparison.standings[0]:
         return "best"
     return "<0.001" if each.p < 0.001 else f"{each.p:.3f}" if each.p < 0.0995 else f"{each.p:.2f}"
 
 
 def _memory(value: int | None) -> str:
-    """Return bytes; systems count memory in pages and not at once, so small numbers mean little."""
-    return "" if value is None else byte_size(value) if value >= _COUNTED else "<1 MB"
+    """Return bytes; memory is counted in pages and with delay, so small numbers mean little."""
+    return "" if value is None else byte_size(value) if value >= _MEASURABLE else "<1 MB"
 
 
 def _proof(proof: Any) -> str:

@@ -1,4 +1,4 @@
-"""Models held against each other: accuracy against time, and time against the rows learned from."""
+"""Comparisons of models: accuracy and prediction time, and prediction time against training rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN, _OTHER = COLOURS[0], COLOURS[1]
 _GREY = "#777777"
 _BELOW = 0.55  # where a line of known slope runs below the curve that it is for
 _LETTER = 0.075  # inches of a name's letter, about
-_NEAR = 0.15  # how far from all models the commonest class may be to be drawn
+_NEAR = 0.15  # how far from all models the majority class may be to be drawn
 
 
 def comparison(
@@ -36,15 +36,15 @@ def comparison(
     names : sequence of str
         The models, the best first.
     accuracies, intervals : sequences
-        The share of right answers of each, and where it lies with confidence.
+        The accuracy of each, and its confidence interval.
     seconds : sequence of float
-        What each takes to predict a row.
+        The time of each to predict a row.
     ours : sequence of bool
         Which are of this package: they have another colour and sign.
     ax : Axes, optional
         Where to draw.
     baseline : float, optional
-        The accuracy of always naming the commonest class, drawn as a line.
+        The accuracy of always predicting the majority class, drawn as a line.
 
     Returns
     -------
@@ -76,14 +76,14 @@ def comparison(
             middle, some, xerr=reach, fmt=marker, color=colour, markersize=6, capsize=3, elinewidth=1.4, label=label
         )  # fmt: skip
     if baseline is not None and baseline >= min(low for low, _ in intervals) - _NEAR:
-        ax.axvline(baseline, color=_GREY, linestyle="dotted", linewidth=1.2, label=f"commonest class, {baseline:.1%}")
+        ax.axvline(baseline, color=_GREY, linestyle="dotted", linewidth=1.2, label=f"majority class, {baseline:.1%}")
     elif baseline is not None:  # so far off that the line would push all else aside
         ax.plot([], [], color="none", marker="$\\leftarrow$", markeredgecolor=_GREY, markersize=11,
-                label=f"commonest class, {baseline:.1%}")  # fmt: skip
+                label=f"majority class, {baseline:.1%}")  # fmt: skip
     ax.set_yticks(places, list(names))
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
-    ax.set_xlabel("right answers on held-out rows, with 95% interval")
+    ax.set_xlabel("test accuracy (95% CI)")
     ax.grid(axis="x", alpha=0.25)
     beside = ax.secondary_yaxis("right")
     beside.set_yticks(places, [duration(each) for each in seconds])
@@ -94,9 +94,9 @@ def comparison(
 
 
 def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes | None = None) -> Axes:
-    """Draw the time to predict a row against the number of rows learned from, both on logarithmic axes.
+    """Draw the time to predict a row against the number of training rows, both on logarithmic axes.
 
-    k-NN compares each row with all it has learned from, O(N d); a linear model needs its d weights, O(d). Dashed lines
+    k-NN compares each row with all training rows, O(N d); a linear model needs its d weights, O(d). Dashed lines
     of these slopes, 1 and 0, run below the steepest and the fastest curve, if those are like them.
 
     Parameters
@@ -115,7 +115,7 @@ def growth(curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], ax: Axes
     if not drawn:
         raise ValueError("there is no curve to draw: each needs rows and seconds")
     ax = new_axes(ax)
-    ax.set(xscale="log", yscale="log", xlabel="rows learned from, N", ylabel="time to predict a row")
+    ax.set(xscale="log", yscale="log", xlabel="training rows, N", ylabel="time to predict a row")
     for place, (name, (rows, times)) in enumerate(drawn.items()):
         colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
         ax.plot(rows, times, marker=marker, markersize=5, color=colour, linewidth=1.8, zorder=3)

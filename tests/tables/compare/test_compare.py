@@ -44,11 +44,11 @@ from separatrix.tables.compare import subprocess_runner as runner_module
 from separatrix.tables.compare.comparison import compare
 from separatrix.tables.compare.contenders import CONTENDERS, Contender, Recipe
 from separatrix.tables.compare.kernel_gap import relative_gap
-from separatrix.tables.compare.measure import measured
-from separatrix.tables.compare.plan import Plan
+from separatrix.tables.compare.mcnemar import mcnemar_holm
+from separatrix.tables.compare.measure import measure_contender
+from separatrix.tables.compare.plan import ComparisonPlan
 from separatrix.tables.compare.subprocess_runner import SubprocessRunner, UnfinishedError
 from separatrix.tables.compare.trial import Trial
-from separatrix.tables.compare.wording import told_apart
 from separatrix.tables.fit import Settings, fit, split
 from separatrix.tables.kinds import MODELS, make
 from table_files import table, write_matrices
@@ -66,7 +66,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _one_workshop():
+def _one_runner():
     """Let all comparisons share one runner: scikit-learn takes seconds to load."""
     from separatrix.tables.compare import comparison
 
@@ -79,7 +79,7 @@ def _one_workshop():
 
     with pytest.MonkeyPatch.context() as patch, SubprocessRunner() as runner:
         shared = Shared()
-        shared._process, shared._found = runner._process, runner._found
+        shared._process, shared._messages = runner._process, runner._messages
         runner._process = None
         patch.setattr(comparison, "SubprocessRunner", lambda: shared)
         yield
@@ -88,7 +88,7 @@ def _one_workshop():
 
 def compared(source: str, target: str | None, watch=lambda stage, **numbers: None, **plan):
     with open_named(source) as opened:
-        return compare(opened, ColumnOptions(target), Plan(**{"epochs": EPOCHS, "certify": 0, **plan}), watch)
+        return compare(opened, ColumnOptions(target), ComparisonPlan(**{"epochs": EPOCHS, "certify": 0, **plan}), watch)
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +145,8 @@ def test_our_models_score_as_fit_does(model, islands):
     found = by_name(islands)[model]
     assert found.scores.to_dict() == alone["held_out"]
     assert (found.status, found.converged) == (alone["status"], alone["converged"])
-    assert alone["rows"]["train"] == islands.facts["rows"]["train"]
-    assert alone["classes"] == islands.facts["classes"]
+    assert alone["rows"]["train"] == islands.data["rows"]["train"]
+    assert alone["classes"] == islands.data["classes"]
 
 
 def test_folds_are_those_of_scikit_learn_each_scaled_by_its_own_rows():
@@ -230,9 +230,9 @@ def test_the_gap_of_a_kernel_svm_is_found_anew(classes, sparse):
 def test_too_slow_a_proof_is_left_out(monkeypatch):
     X, y = _clouds(2)
     kernel = Contender("kernel-svm", True, lambda recipe: sx.KernelSVM())
-    assert measured(kernel, Recipe(), Trial(X, y, X[:5])).proof.kind == "gap"
+    assert measure_contender(kernel, Recipe(), Trial(X, y, X[:5])).proof.kind == "gap"
     monkeypatch.setattr(measure_module, "PROVED", 0.0)
-    assert measured(kernel, Recipe(), Trial(X, y, X[:5])).proof is None
+    assert measure_contender(kernel, Recipe(), Trial(X, y, X[:5])).proof is None
 
 
 def _clouds(classes):
@@ -242,7 +242,7 @@ def _clouds(classes):
 
 
 def test_p_is_mcnemars_with_holms_correction(islands):
-    rights = [each.right for each in islands.standings]
+    rights = [each.correct for each in islands.standings]
 
     def exact(a, b):
         lost, won = int((a & ~b).sum()), int((b & ~a).sum())
@@ -255,7 +255,7 @@ def test_p_is_mcnemars_with_holms_correction(islands):
         highest = max(highest, min(1.0, p * (len(raw) - rank)))
         expected[place] = highest
     np.testing.assert_allclose([each.p for each in islands.standings], [expected[k] for k in range(len(rights))])
-    assert told_apart([np.array([True, False])]) == [1.0]
+    assert mcnemar_holm([np.array([True, False])]) == [1.0]
 
 
 class Slow:
@@ -274,53 +274,53 @@ class Slow:
 def test_rows_that_take_too_long_are_predicted_at_random():
     held = np.arange(5000.0)[:, None]
     trial, slow = Trial(held[:10], np.arange(10) % 2, held), Contender("slow", False, lambda recipe: Slow())
-    found = measured(slow, Recipe(), trial, seconds=3.0)
+    found = measure_contender(slow, Recipe(), trial, seconds=3.0)
     assert len(found.rows) == 500
     assert len(set(found.rows.tolist())) == 500
     assert abs(found.rows.mean() - 2500) < 300  # from all parts
-    np.testing.assert_array_equal(found.answers, held[found.rows, 0] % 2)
+    np.testing.assert_array_equal(found.predictions, held[found.rows, 0] % 2)
     assert 0.5 <= found.predict < 0.7
-    fewer = measured(slow, Recipe(), trial, seconds=0.6).rows
+    fewer = measure_contender(slow, Recipe(), trial, seconds=0.6).rows
     assert len(fewer) == 100
     assert set(fewer) < set(found.rows)
-    assert measured(slow, Recipe(), trial, seconds=30.0).rows is None
+    assert measure_contender(slow, Recipe(), trial, seconds=30.0).rows is None
 
 
 def test_a_sample_is_scored_and_told_apart_on_its_own_rows(monkeypatch, islands):
     """A model that was asked every third row, as if it were slow."""
-    own = SubprocessRunner.found_by
+    own = SubprocessRunner.results_of
 
-    def found_by(self, work, name, *more, seconds):
+    def results_of(self, work, name, *more, seconds):
         for part in own(self, work, name, *more, seconds=seconds):
-            rows = np.arange(0, len(part.answers), 3)
-            yield part if name != "k-nn" else replace(part, answers=part.answers[rows], rows=rows)
+            rows = np.arange(0, len(part.predictions), 3)
+            yield part if name != "k-nn" else replace(part, predictions=part.predictions[rows], rows=rows)
 
-    monkeypatch.setattr(SubprocessRunner, "found_by", found_by)
+    monkeypatch.setattr(SubprocessRunner, "results_of", results_of)
     found = compared("penguins", "island", models=("k-nn", "tree", "svm"))
     whole, part = by_name(islands), by_name(found)["k-nn"]
     assert found.standings[-1] is part
     assert part.scores.n == 23
-    assert part.scores.right == int(whole["k-nn"].right[::3].sum())
+    assert part.scores.right == int(whole["k-nn"].correct[::3].sum())
     assert part.to_dict()["sampled"]
     assert not by_name(found)["svm"].sampled
-    best = whole[found.standings[0].name].right[::3]
-    raw = told_apart([best, whole["k-nn"].right[::3]])[1]
+    best = whole[found.standings[0].name].correct[::3]
+    raw = mcnemar_holm([best, whole["k-nn"].correct[::3]])[1]
     assert raw <= part.p <= 2 * raw  # raised for two
     screen = Console(width=100, file=StringIO())
     monkeypatch.setattr(comparison_words, "new_console", lambda: screen)
     comparison_words.show_comparison(found, [])
     text = screen.file.getvalue()
     assert "k-nn * " in text
-    assert "* k-nn: on 23 of the 67 rows, at random" in text
+    assert "* k-nn: random sample of 23 of the 67 test rows" in text
     both = np.array([True, True, True, True]), np.array([True, True, False, False])
-    assert told_apart([both[0], ~both[0]], both)[1] == 0.5
+    assert mcnemar_holm([both[0], ~both[0]], both)[1] == 0.5
 
 
-def test_the_baseline_names_the_commonest_class(islands):
+def test_the_baseline_is_the_majority_class(islands):
     _, _, y, truth = parted()
-    commonest = pd.Series(y).mode()[0]
-    assert islands.baseline.accuracy == np.mean(truth == commonest)
-    assert islands.as_dict()["baseline"]["label"] == commonest
+    majority = pd.Series(y).mode()[0]
+    assert islands.baseline.accuracy == np.mean(truth == majority)
+    assert islands.as_dict()["baseline"]["label"] == majority
 
 
 class Hungry:
@@ -350,10 +350,10 @@ class Large(Hungry):
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak of memory cannot be told here")
 def test_memory_and_time_are_what_a_model_takes():
     trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
-    found = measured(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial)
+    found = measure_contender(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial)
     assert 60e6 < found.memory < 75e6
     assert 0.1 <= found.predict < 0.15
-    assert found.answers.tolist() == [0] * 5
+    assert found.predictions.tolist() == [0] * 5
 
 
 def test_a_system_without_libraries_that_have_no_name_measures_all_the_same(monkeypatch):
@@ -362,20 +362,23 @@ def test_a_system_without_libraries_that_have_no_name_measures_all_the_same(monk
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
-    assert measured(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial).answers.tolist() == [0] * 5
+    assert (
+        measure_contender(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial).predictions.tolist()
+        == [0] * 5
+    )
 
 
 def measured_elsewhere(send):
     """Measure on a system that tells a process its peak only."""
     measure_module._SYSTEM = Path("nowhere")
     trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
-    send(measured(Contender("large", False, lambda recipe: Large()), Recipe(), trial).memory)
+    send(measure_contender(Contender("large", False, lambda recipe: Large()), Recipe(), trial).memory)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the peak is that of the whole process here")
 def test_memory_is_told_without_the_files_of_linux():
     with SubprocessRunner() as runner:
-        (memory,) = runner.found_by(measured_elsewhere, seconds=60)
+        (memory,) = runner.results_of(measured_elsewhere, seconds=60)
     assert 60e6 < memory < 80e6
 
 
@@ -406,7 +409,7 @@ def wrong(send):
 
 def half(send):
     """Die in the middle of a message, as one that runs out of memory may."""
-    whole = pickle.dumps(("found", bytes(1000)))
+    whole = pickle.dumps(("result", bytes(1000)))
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
             if int(name) > 2 and stat.S_ISFIFO(os.fstat(int(name)).st_mode):
@@ -417,9 +420,9 @@ def half(send):
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the stream cannot be found here")
 def test_work_that_dies_in_the_middle_of_a_message_says_so_at_once():
     with SubprocessRunner() as runner:
-        with pytest.raises(UnfinishedError, match=r"^its process was ended by signal 9$"):
-            list(runner.found_by(half, seconds=20))
-        assert list(runner.found_by(quick, 1, seconds=20))[1] == 1
+        with pytest.raises(UnfinishedError, match=r"^its process was killed by signal 9$"):
+            list(runner.results_of(half, seconds=20))
+        assert list(runner.results_of(quick, 1, seconds=20))[1] == 1
 
 
 def test_a_worker_that_sends_what_cannot_be_read_is_ended(monkeypatch):
@@ -427,24 +430,24 @@ def test_a_worker_that_sends_what_cannot_be_read_is_ended(monkeypatch):
     monkeypatch.setattr(runner_module, "_CODE", "import time; print('garbage', flush=True); time.sleep(60)")
     with SubprocessRunner() as runner:
         worker = runner._process
-        with pytest.raises(UnfinishedError, match=r"^its process sent what cannot be read$"):
-            list(runner.found_by(quick, 1, seconds=20))
+        with pytest.raises(UnfinishedError, match=r"^its process sent an unreadable message$"):
+            list(runner.results_of(quick, 1, seconds=20))
         assert worker.wait(5) == -signal.SIGKILL
 
 
 def test_work_that_is_slow_fails_or_dies_says_so_and_the_next_goes_on():
     with SubprocessRunner() as runner:
-        first, value = runner.found_by(quick, [1, 2], seconds=20)
+        first, value = runner.results_of(quick, [1, 2], seconds=20)
         assert value == [1, 2]
         with pytest.raises(UnfinishedError, match=r"^took longer than 0\.3 s$"):
-            list(runner.found_by(slow, seconds=0.3))
+            list(runner.results_of(slow, seconds=0.3))
         with pytest.raises(UnfinishedError, match=r"^two lines$"):
-            list(runner.found_by(wrong, seconds=20))
-        with pytest.raises(UnfinishedError, match=r"^there is not enough memory$"):
-            list(runner.found_by(hungry, seconds=20))
-        with pytest.raises(UnfinishedError, match=r"^its process was ended by signal 9$"):
-            list(runner.found_by(killed, seconds=20))
-        second, _ = runner.found_by(quick, None, seconds=float("inf"))
+            list(runner.results_of(wrong, seconds=20))
+        with pytest.raises(UnfinishedError, match=r"^not enough memory$"):
+            list(runner.results_of(hungry, seconds=20))
+        with pytest.raises(UnfinishedError, match=r"^its process was killed by signal 9$"):
+            list(runner.results_of(killed, seconds=20))
+        second, _ = runner.results_of(quick, None, seconds=float("inf"))
         assert len({first, second, os.getpid()}) == 3
         server = runner._process
     assert server.poll() is not None
@@ -528,25 +531,25 @@ def test_k_nn_slows_down_with_the_rows_and_a_plane_does_not(run):
 
 def test_the_table_for_people(run):
     out = done(run("compare", "penguins", "--target", "island", "--models", "svm,k-nn,tree", "--certify", 0.5))
-    for words in ("learned from 266 rows, 67 held out", "predict/row", "memory", "gap ", "commonest class", "best",
-                  "Certificate of the 266 rows", "interval"):  # fmt: skip
+    for words in ("266 training rows, 67 test rows", "predict/row", "memory", "gap ", "majority class", "best",
+                  "The 266 training rows:", "accuracy", "95% CI"):  # fmt: skip
         assert words in out, words
-    assert max(len(line) for line in out.split("Certificate")[0].splitlines()[2:8]) <= 100
+    assert max(len(line) for line in out.split("The 266")[0].splitlines()[2:8]) <= 100
 
 
 @pytest.mark.parametrize(
-    ("width", "unseen"),
-    [(80, "p and memory"), (72, "p, memory and size"), (60, "p, memory, size and interval"), (30, "certified")],
+    ("width", "hidden"),
+    [(80, "p and memory"), (72, "p, memory and size"), (60, "p, memory, size and 95% CI"), (30, "certified")],
 )
-def test_a_narrow_screen_shows_fewer_columns_and_no_word_in_parts(width, unseen, run, monkeypatch, islands):
+def test_a_narrow_screen_shows_fewer_columns_and_no_word_in_parts(width, hidden, run, monkeypatch, islands):
     screen = Console(width=width, highlight=False, file=StringIO())
     monkeypatch.setattr(comparison_words, "new_console", lambda: screen)
     comparison_words.show_comparison(islands, [])
     out = screen.file.getvalue()
     assert max(map(len, out.splitlines())) <= width
     text = " ".join(out.split())
-    assert "A wider screen shows p" in text
-    assert f"{unseen}, too. predict is the time for one row." in text
+    assert "Hidden on this narrow screen: p" in text
+    assert f"{hidden}. predict is the time per row." in text
     table = out.split("\n\n")[1].splitlines()
     assert len(table) == 2 + len(CONTENDERS) + 1  # one line for each
     if width >= 60:
@@ -558,24 +561,24 @@ def test_a_narrow_screen_shows_fewer_columns_and_no_word_in_parts(width, unseen,
 
 def test_folds_are_told_to_people(run):
     out = done(run("compare", "penguins", "--target", "island", "--models", "svm", "--folds", 2, "--certify", 0))
-    assert "2 folds" in out
+    assert "2-fold cross-validation, 166 training rows per fold" in out
 
 
 def test_too_many_classes_for_a_certificate_are_told(run):
     rng = np.random.default_rng(0)
     pd.DataFrame({"a": rng.normal(size=130), "y": [f"c{k % 13}" for k in range(130)]}).to_csv("many.csv", index=False)
     arguments = ("compare", "many.csv", "--target", "y", "--models", "tree")
-    why = "No certificate of the rows: 13 classes have too many pairs to look at; up to 12 are certified."
+    why = "No certificate of linear separability: 13 classes; at most 12 are certified."
     assert why in done(run(*arguments))
     assert why not in done(run(*arguments, "--certify", 0))
 
 
-def test_help_names_every_contender_and_says_how_they_are_measured(run):
+def test_help_names_every_contender_and_says_how_they_are_measure_contender(run):
     shown = " ".join(done(run("compare", "--help")).split()).replace("- ", "-")
     for words in (
         *CONTENDERS,
-        "process of its own, with one thread",
-        "that of a pickle",
+        "separate process with one thread",
+        "or of a pickle",
         "Wilson",
         "McNemar",
         "order of --models",
@@ -585,18 +588,18 @@ def test_help_names_every_contender_and_says_how_they_are_measured(run):
 
 
 def test_ctrl_c_prints_what_is_done(run, monkeypatch):
-    own = SubprocessRunner.found_by
+    own = SubprocessRunner.results_of
 
     def interrupted(self, work, name, *more, seconds):
         if name == "tree":
             raise KeyboardInterrupt
         return own(self, work, name, *more, seconds=seconds)
 
-    monkeypatch.setattr(SubprocessRunner, "found_by", interrupted)
+    monkeypatch.setattr(SubprocessRunner, "results_of", interrupted)
     status, out, err = run("compare", "penguins", "--target", "species", "--models", "averaged,tree,k-nn")
     assert status == 130
     assert "averaged" in out
-    assert "Interrupted before tree, k-nn came to an end." in out
+    assert "Interrupted before tree, k-nn finished." in out
     assert err == "separatrix: interrupted\n"
 
 
@@ -641,12 +644,15 @@ def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--models", "svm,forest"], "--models: there is no 'forest'; there are averaged, perceptron, voted, "),
-        (["--test", "0"], "--test 0 leaves no rows to compare on; hold some out, or use --folds"),
+        (["--models", "svm,forest"], "--models: unknown model 'forest'; choose from averaged, perceptron, voted, "),
+        (["--test", "0"], "--test 0 leaves no test rows to compare on; use a larger --test, or --folds"),
         (["--test", "2"], "--test must be a share from 0 up to, but not including, 1; found 2"),
         (["--folds", "1"], "--folds must be at least 2; found 1"),
-        (["--folds", "50"], "penguins: class 'Torgersen' has 47 rows, too few for --folds 50: every fold needs one"),
-        (["--folds", "3", "--test", "0.3"], "--test and --folds cannot both be given"),
+        (
+            ["--folds", "50"],
+            "penguins: class 'Torgersen' has 47 rows, too few for --folds 50: each fold needs at least one",
+        ),
+        (["--folds", "3", "--test", "0.3"], "--test and --folds cannot both be given; choose one"),
         (["--time-limit", "0"], "--time-limit must be a positive number of seconds; found 0"),
         (["--certify", "-1"], "--certify must be a number of seconds, at least 0; found -1"),
         (["--certify", "nan"], "--certify must be a number of seconds, at least 0; found nan"),
@@ -679,7 +685,7 @@ def test_a_class_that_is_lost_and_a_single_class_are_refused(run):
     seed = next(seed for seed in range(100) if 16 in split(labels, 0.2, seed)[1])
     status, _, err = run("compare", "rare.csv", "--target", "y", "--seed", seed, "--models", "tree")
     assert status == 2
-    assert "rare.csv: no row of class 'w' is left to learn from once 0.2 of the rows are held out; use a smaller" in err
+    assert "rare.csv: no row of class 'w' is left to learn from with --test 0.2; use a smaller --test" in err
     Path("one.csv").write_text("a,y\n1,u\n2,u\n")
     status, _, err = run("compare", "one.csv", "--target", "y")
     assert status == 2
@@ -697,7 +703,7 @@ def test_the_picture_of_a_comparison():
     ends = [container.lines[2][0].get_segments()[0][:, 0] for container in ax.containers]
     np.testing.assert_allclose(ends, [[0.8, 0.95], [0.4, 0.6]])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "commonest class, 45.0%", "separatrix", "scikit-learn",
+        "majority class, 45.0%", "separatrix", "scikit-learn",
     ]  # fmt: skip
     with pytest.raises(ValueError, match="each model needs a name"):
         plots.comparison(["a"], [], [], [], [])

@@ -1,1 +1,1 @@
-"""Models held against each other on the same rows: how often right, how fast, how large, what is proved."""
+"""Models compared on the same test rows: accuracy, time, memory, size, and what is proved."""

@@ -1,4 +1,4 @@
-"""The whole comparison: read once, split once, every contender on the same rows, in order of accuracy."""
+"""The whole comparison: read once, split once, every contender on the same rows, ordered by accuracy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from separatrix import __version__
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.contenders import CONTENDERS, Recipe
-from separatrix.tables.compare.measure import Measured, Proof, measure
-from separatrix.tables.compare.plan import Plan
-from separatrix.tables.compare.scaling import Growth, grow
-from separatrix.tables.compare.splitting import Divided, divide
+from separatrix.tables.compare.mcnemar import mcnemar_holm
+from separatrix.tables.compare.measure import Guarantee, Measurement, measure
+from separatrix.tables.compare.plan import ComparisonPlan
+from separatrix.tables.compare.scaling import ScalingCurve, scaling_curves
+from separatrix.tables.compare.splitting import Splits, write_splits
 from separatrix.tables.compare.subprocess_runner import THREADS, SubprocessRunner, UnfinishedError
-from separatrix.tables.compare.wording import told_apart
 from separatrix.tables.fit import MemoryBudget, certificate_of
 from separatrix.tables.gathering import gather
 from separatrix.tables.scores import Scores
@@ -30,7 +30,7 @@ Watch = Callable[..., None]  # stage, and numbers that belong to it
 
 @dataclass
 class Standing:
-    """How one contender did. Seconds and bytes are means over the folds, memory is the most of any.
+    """How one contender did. Seconds and bytes are means over the folds, memory is the largest.
 
     Attributes
     ----------
@@ -39,45 +39,45 @@ class Standing:
     family : bool
         Whether it is one of this package's.
     scores : Scores
-        Right answers on the held-out rows that it was asked.
-    asked : array of bool
-        For each held-out row, in order, whether it was asked: all, or some at random if all would have taken too long.
-    right : array of bool
-        For each of them whether its answer was right.
+        Its accuracy on the test rows that it predicted.
+    predicted : array of bool
+        For each test row, in order, whether it was predicted: all, or a random sample if all would have taken too long.
+    correct : array of bool
+        For each test row whether its prediction was correct.
     train, predict : float
         Seconds to fit, and seconds to predict one row among many.
     memory : int or None
-        Bytes that fitting needed besides the rows.
+        Bytes that fitting needed, not counting the rows.
     size : float
         Bytes of the model.
     status : str
         How the run ended; with folds, the last.
     converged : bool
-        Whether it ended by itself, in all folds, not at the limit of its epochs.
-    proof : Proof or None
-        What is proved; of several folds, what holds for all.
+        Whether it converged in all folds before the epoch limit.
+    proof : Guarantee or None
+        What is proved; with several folds, what holds for all.
     p : float
-        How likely so large a difference to the best would be if both were equally good; see ``telling``.
+        The p-value of the difference from the best; see :func:`~separatrix.tables.compare.mcnemar.mcnemar_holm`.
     """
 
     name: str
     family: bool
     scores: Scores
-    asked: NDArray[np.bool_]
-    right: NDArray[np.bool_]
+    predicted: NDArray[np.bool_]
+    correct: NDArray[np.bool_]
     train: float
     predict: float
     memory: int | None
     size: float
     status: str
     converged: bool
-    proof: Proof | None
+    proof: Guarantee | None
     p: float = 1.0
 
     @property
     def sampled(self) -> bool:
-        """Whether it was asked only some of the rows."""
-        return not self.asked.all()
+        """Whether it predicted only a sample of the rows."""
+        return not self.predicted.all()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -92,19 +92,19 @@ class Standing:
 
 @dataclass
 class Comparison:
-    """What a comparison came to: standings, the best first; who was left out and why; the certificate of the data."""
+    """The result of a comparison: standings, best first; contenders left out and why; the certificate of the data."""
 
-    facts: dict[str, Any]
-    plan: Plan
+    data: dict[str, Any]
+    plan: ComparisonPlan
     standings: list[Standing] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     baseline: Scores | None = None
     certificate: Any = None
-    growth: list[Growth] = field(default_factory=list)
+    scaling: list[ScalingCurve] = field(default_factory=list)
     interrupted: bool = False
 
-    def alike(self) -> list[Standing]:
-        """Return those that these rows do not tell apart from the best, the best first."""
+    def indistinguishable(self) -> list[Standing]:
+        """Return those that do not differ significantly from the best, the best first."""
         return [each for each in self.standings if each.p >= 0.05]
 
     def as_dict(self) -> dict[str, Any]:
@@ -116,17 +116,17 @@ class Comparison:
         plan.pop("scaling")
         return {
             "separatrix": __version__,
-            **self.facts,
+            **self.data,
             "plan": plan | {"test": None if self.plan.folds else self.plan.test, "models": list(self.plan.models)},
             "threads": THREADS,
             "contenders": [each.to_dict() for each in self.standings],
             "left_out": [{"name": name, "reason": reason} for name, reason in self.left_out.items()],
             "baseline": None if self.baseline is None else {
-                "label": self.facts["classes"][self.baseline.majority]["label"],
+                "label": self.data["classes"][self.baseline.majority]["label"],
                 "accuracy": self.baseline.accuracy, "interval": [low, high],
             },
             "certificate": None if self.certificate is None else json.loads(self.certificate.to_json()),
-            "scaling": [asdict(each) for each in self.growth],
+            "scaling": [asdict(each) for each in self.scaling],
             "interrupted": self.interrupted,
         }  # fmt: skip
 
@@ -135,89 +135,92 @@ def _quiet(stage: str, **numbers: Any) -> None:
     pass
 
 
-def compare(source: TableSource | MatrixSource, asked: ColumnOptions, plan: Plan, watch: Watch = _quiet) -> Comparison:
-    """Hold the contenders against each other on a source; Ctrl-C ends it with those that are done."""
+def compare(
+    source: TableSource | MatrixSource, options: ColumnOptions, plan: ComparisonPlan, watch: Watch = _quiet
+) -> Comparison:
+    """Compare the contenders on a source; Ctrl-C ends it with those that are done."""
     with (
         SubprocessRunner() as runner,
         tempfile.TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True) as temporary,
     ):
         folder = Path(temporary)
         gathered = gather(
-            source, asked, budget=MemoryBudget().budget, folder=folder / "rows",
+            source, options, budget=MemoryBudget().budget, folder=folder / "rows",
             watch=lambda rows, part: watch("read", rows=rows, part=part),
         )  # fmt: skip
         if gathered.raw is None:
-            raise ValueError(f"{source.name} does not fit into memory, and a comparison needs all rows at once")
-        divided = divide(gathered, asked, plan, folder)
-        facts = {
-            "source": source.name, "rows": {"read": gathered.n_read, "dropped": gathered.n_dropped, **divided.rows},
-            "numbers": divided.width, "sparse": divided.sparse, "classes": divided.class_counts(gathered.classes),
+            raise ValueError(f"{source.name} does not fit into memory; compare needs all rows in memory")
+        splits = write_splits(gathered, options, plan, folder)
+        data = {
+            "source": source.name, "rows": {"read": gathered.n_read, "dropped": gathered.n_dropped, **splits.rows},
+            "numbers": splits.width, "sparse": splits.sparse, "classes": splits.class_counts(gathered.classes),
         }  # fmt: skip
         gathered.raw = None
-        found = Comparison(facts, plan)
+        comparison = Comparison(data, plan)
         try:
-            _run(found, divided, runner, watch)
+            _run(comparison, splits, runner, watch)
             if plan.certify > 0:
                 watch("certify")
-                X, y = divided.certified
-                found.certificate = certificate_of(X, y, plan.certify, plan.seed)
-            divided.certified = None
+                X, y = splits.certified
+                comparison.certificate = certificate_of(X, y, plan.certify, plan.seed)
+            splits.certified = None
             if plan.scaling:
-                found.growth = grow(runner, divided.folders[0], plan.seed, plan.time_limit, watch)
+                comparison.scaling = scaling_curves(runner, splits.folders[0], plan.seed, plan.time_limit, watch)
         except KeyboardInterrupt:
-            found.interrupted = True
-    return found
+            comparison.interrupted = True
+    return comparison
 
 
-def _run(found: Comparison, divided: Divided, runner: SubprocessRunner, watch: Watch) -> None:
+def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch: Watch) -> None:
     """Measure each contender, and put those that are done in order."""
-    plan, recipe = found.plan, Recipe(found.plan.epochs, found.plan.seed)
-    truth = np.concatenate(divided.truths)
-    found.baseline = divided.scores(np.full(len(truth), divided.majority))
+    plan, recipe = comparison.plan, Recipe(comparison.plan.epochs, comparison.plan.seed)
+    truth = np.concatenate(splits.truths)
+    comparison.baseline = splits.scores(np.full(len(truth), splits.majority))
     try:
         for place, name in enumerate(plan.models):
             watch("contender", name=name, done=place, of=len(plan.models))
             try:
-                parts = list(runner.found_by(
-                    measure, name, recipe, divided.folders, plan.time_limit, seconds=plan.time_limit
+                parts = list(runner.results_of(
+                    measure, name, recipe, splits.folders, plan.time_limit, seconds=plan.time_limit
                 ))  # fmt: skip
             except UnfinishedError as problem:
-                found.left_out[name] = str(problem)
+                comparison.left_out[name] = str(problem)
             else:
-                found.standings.append(_standing(name, parts, divided))
+                comparison.standings.append(_standing(name, parts, splits))
     finally:
         watch("measured")
-        # of equals the first in the plan; the best is one that was asked all rows
-        found.standings.sort(key=lambda each: (each.sampled, -each.scores.accuracy))
-        if found.standings:
-            values = told_apart([each.right for each in found.standings], [each.asked for each in found.standings])
-            for each, p in zip(found.standings, values, strict=True):
+        # ties keep the order of the plan; the best is one that predicted all rows
+        standings = comparison.standings
+        standings.sort(key=lambda each: (each.sampled, -each.scores.accuracy))
+        if standings:
+            values = mcnemar_holm([each.correct for each in standings], [each.predicted for each in standings])
+            for each, p in zip(standings, values, strict=True):
                 each.p = p
 
 
-def _standing(name: str, parts: Sequence[Measured], divided: Divided) -> Standing:
-    answers = np.concatenate([each.answers for each in parts])
-    masks = [np.ones(len(truth), dtype=bool) for truth in divided.truths]
+def _standing(name: str, parts: Sequence[Measurement], splits: Splits) -> Standing:
+    predictions = np.concatenate([each.predictions for each in parts])
+    masks = [np.ones(len(truth), dtype=bool) for truth in splits.truths]
     for each, mask in zip(parts, masks, strict=True):
         if each.rows is not None:
             mask[:] = False
             mask[each.rows] = True
-    asked = np.concatenate(masks)
-    right = np.zeros(len(asked), dtype=bool)
-    right[asked] = answers == np.concatenate(divided.truths)[asked]
+    predicted = np.concatenate(masks)
+    correct = np.zeros(len(predicted), dtype=bool)
+    correct[predicted] = predictions == np.concatenate(splits.truths)[predicted]
     memory = [each.memory for each in parts if each.memory is not None]
     return Standing(
-        name, CONTENDERS[name].family, divided.scores(answers, asked), asked, right,
-        float(np.mean([each.train for each in parts])), sum(each.predict for each in parts) / len(answers),
+        name, CONTENDERS[name].family, splits.scores(predictions, predicted), predicted, correct,
+        float(np.mean([each.train for each in parts])), sum(each.predict for each in parts) / len(predictions),
         max(memory) if len(memory) == len(parts) else None, float(np.mean([each.size for each in parts])),
         parts[-1].status, all(each.converged for each in parts), _joint([each.proof for each in parts]),
     )  # fmt: skip
 
 
-def _joint(proofs: Sequence[Proof | None]) -> Proof | None:
+def _joint(proofs: Sequence[Guarantee | None]) -> Guarantee | None:
     """Return what is proved of the models of all folds."""
     known = [each for each in proofs if each is not None]
     if len(known) < len(proofs):
         return None
     worst = max if known[0].kind == "gap" else min
-    return Proof(known[0].kind, worst(each.value for each in known))
+    return Guarantee(known[0].kind, worst(each.value for each in known))

@@ -1,4 +1,4 @@
-"""Who takes part in a comparison: every model of the family, and four of scikit-learn's for scale."""
+"""The models in a comparison: every model of this package, and four of scikit-learn's for reference."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from separatrix.tables.kinds import MODELS
 from separatrix.tables.kinds import make as make_own
 
-_EPOCHS = 50  # of the kernel perceptron, if none are asked for; the same as for the other perceptrons
+_EPOCHS = 50  # default of the kernel perceptron; the same as for the other perceptrons
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What all contenders are made with: the most epochs (None: each its own default) and the seed."""
+    """What all contenders share: the epoch limit (None: each its own default) and the seed."""
 
     epochs: int | None = None
     seed: int = 0
@@ -22,12 +22,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Contender:
-    """A model that takes part.
+    """A model in a comparison.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name, as in ``--models``.
     family : bool
         Whether it is one of this package's.
     make : callable
@@ -76,7 +76,7 @@ def _their_perceptron(recipe: Recipe) -> Any:
     return Perceptron(random_state=recipe.seed, **_their_epochs(recipe))
 
 
-def _their_machine(recipe: Recipe) -> Any:
+def _their_svc(recipe: Recipe) -> Any:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(random_state=recipe.seed, **_their_epochs(recipe))
@@ -94,18 +94,18 @@ CONTENDERS = {
         Contender("k-nn", False, _neighbours),
         Contender("tree", False, _tree),
         Contender("sk-perceptron", False, _their_perceptron),
-        Contender("sk-linear-svc", False, _their_machine),
+        Contender("sk-linear-svc", False, _their_svc),
     )
 }
-# whose time to predict is drawn against the rows learned from; k-NN without an index, as the lectures have it
-GROWING = {
+# whose prediction time is measured against the training rows; k-NN without an index, as in the lectures
+SCALING_CONTENDERS = {
     "k-nn": Contender("k-nn", False, _all_neighbours),
     **{name: CONTENDERS[name] for name in ("kernel-svm", "tree", "averaged")},
 }
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of contenders that were given one by one or with commas between them; all if there are none.
+    """Return the names of contenders, given one by one or separated by commas; all if none are given.
 
     Examples
     --------
@@ -115,5 +115,5 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(part.strip() for name in names for part in name.split(",") if part.strip()))
     for name in wanted:
         if name not in CONTENDERS:
-            raise ValueError(f"--models: there is no {name!r}; there are {', '.join(CONTENDERS)}")
+            raise ValueError(f"--models: unknown model {name!r}; choose from {', '.join(CONTENDERS)}")
     return wanted or tuple(CONTENDERS)

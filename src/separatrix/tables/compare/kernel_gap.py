@@ -1,7 +1,7 @@
-"""How far a kernel SVM is from the best one, found anew from its coefficients and the rows it learned from.
+"""The relative duality gap of a kernel SVM, recomputed from its coefficients and its training rows.
 
-Nothing that its solver says about itself is used. The objective of the model is computed as it stands, and its dual
-weights, moved to where the dual allows them, give a lower bound on the objective of any other.
+Nothing that the solver reports is used. The objective of the model is computed as it stands, and its dual weights,
+moved to a feasible point, give a lower bound on the objective of any other model.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _BLOCK = 1 << 22  # kernel values held at once
 
 
 def relative_gap(model: Any, X: Any, y: NDArray[Any]) -> float:
-    """Return the largest gap of a pair of classes, as a share of its objective; rows and classes without weights.
+    """Return the largest gap of a pair of classes, relative to its objective; without sample or class weights.
 
     Parameters
     ----------
     model : KernelSVM
         The fitted model; its kernel is a function of rows.
     X, y
-        What it was fitted to, in the same order.
+        Its training rows and labels, in the same order.
 
     Examples
     --------
@@ -47,18 +47,18 @@ def relative_gap(model: Any, X: Any, y: NDArray[Any]) -> float:
         signs = np.where(codes == positive, 1.0, -1.0)
         used = np.flatnonzero(coef[:, which])
         places, own = model.support_[used], coef[used, which]
-        allowed = _allowed(own, signs[places], float(model.C))
-        mine, bound = _sums(model._kernel, X, here, places, np.stack([own, allowed], axis=1)).T
+        feasible = _feasible(own, signs[places], float(model.C))
+        mine, bound = _sums(model._kernel, X, here, places, np.stack([own, feasible], axis=1)).T
         at = np.searchsorted(here, places)
         slack = np.maximum(0.0, 1.0 - signs[here] * (mine + biases[which]))
         primal = 0.5 * float(own @ mine[at]) + float(model.C) * float(slack.sum())
-        dual = float(np.abs(allowed).sum()) - 0.5 * float(allowed @ bound[at])
+        dual = float(np.abs(feasible).sum()) - 0.5 * float(feasible @ bound[at])
         worst = max(worst, (primal - dual) / primal)
     return worst
 
 
-def _allowed(signed: Floats, signs: Floats, C: float) -> Floats:
-    """Return dual weights, with their signs, that lie between 0 and C and whose sum is 0, near those that are given."""
+def _feasible(signed: Floats, signs: Floats, C: float) -> Floats:
+    """Return signed dual weights between 0 and C that sum to 0, close to the given ones."""
     alpha = np.clip(signed * signs, 0.0, C)
     sums = [float(alpha[signs > 0].sum()), float(alpha[signs < 0].sum())]
     least = min(sums)

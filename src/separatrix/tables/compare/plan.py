@@ -1,4 +1,4 @@
-"""What a comparison is asked to do."""
+"""The settings of a comparison."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from separatrix.tables.fit import Settings
 
 
 @dataclass
-class Plan:
-    """How to compare.
+class ComparisonPlan:
+    """What to compare, and how.
 
     Parameters
     ----------
     models : tuple of str
         Names of contenders.
     test : float
-        The share of rows to hold out.
+        Fraction of rows in the test set.
     folds : int, optional
-        Hold out each of so many parts in turn instead.
+        Number of cross-validation folds, instead of a test set.
     epochs : int, optional
-        The most epochs, for those that have any.
+        Maximum number of epochs, for iterative models.
     seed : int
-        Where the split and the orders come from.
+        Random seed.
     time_limit : float
         Seconds for each contender.
     certify : float
         Seconds for the certificate of the data; 0 for none.
     scaling : bool
-        Whether to measure the time to predict against the rows learned from, too.
+        Whether to measure prediction time against the number of training rows, too.
     """
 
     models: tuple[str, ...] = tuple(CONTENDERS)
@@ -45,6 +45,6 @@ class Plan:
         checked = {name: getattr(self, name) for name in ("test", "epochs", "time_limit", "seed", "certify")}
         Settings(**checked)
         if self.test == 0 and self.folds is None:
-            raise ValueError("--test 0 leaves no rows to compare on; hold some out, or use --folds")
+            raise ValueError("--test 0 leaves no test rows to compare on; use a larger --test, or --folds")
         if self.folds is not None and self.folds < 2:
             raise ValueError(f"--folds must be at least 2; found {self.folds}")

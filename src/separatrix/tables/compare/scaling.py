@@ -1,4 +1,4 @@
-"""How the time to predict grows with the rows learned from: k-NN looks at all of them, a linear model at none."""
+"""Prediction time against the number of training rows: k-NN compares with all rows, a linear model with none."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.tables.compare.contenders import GROWING, Recipe
+from separatrix.tables.compare.contenders import SCALING_CONTENDERS, Recipe
 from separatrix.tables.compare.measure import timed
 from separatrix.tables.compare.subprocess_runner import Send, SubprocessRunner, UnfinishedError
 from separatrix.tables.compare.trial import Trial
 
 SIZES = (100, 316, 1_000, 3_162, 10_000, 31_623, 100_000)
-_ASKED = 1_000  # rows predicted together
+_PREDICTED = 1_000  # rows predicted together
 _SECONDS = 6.0  # for each contender
-_STEEP = 10.0  # how much longer the next size may take: 3.16 times the rows, squared
-_MOST = 50_000_000  # numbers in the rows to learn from
-_NOISE = 0.3  # of the spread of a column, on rows that are there more than once
+_STEEP = 10.0  # the next size may take this many times longer: 3.16 times the rows, squared
+_MOST = 50_000_000  # numbers in the training rows
+_NOISE = 0.3  # standard deviations of noise on repeated rows
 
 
 @dataclass
-class Growth:
-    """Seconds of one contender against the rows it learned from.
+class ScalingCurve:
+    """Seconds of one contender against its number of training rows.
 
     Attributes
     ----------
     name : str
         The contender.
     rows : list of int
-        How many rows it learned from.
+        Numbers of training rows.
     predict : list of float
         Seconds to predict one row, of a thousand together.
     train : list of float
@@ -48,29 +48,29 @@ class Growth:
     train: list[float] = field(default_factory=list)
 
 
-def grow(
+def scaling_curves(
     runner: SubprocessRunner, folder: Path, seed: int, time_limit: float, watch: Callable[..., None]
-) -> list[Growth]:
-    """Return the growth of each contender on rows like those of a trial, none for more than some seconds."""
+) -> list[ScalingCurve]:
+    """Return the curve of each contender on rows like those of a trial, each within a few seconds."""
     out = []
-    for place, name in enumerate(GROWING):
-        watch("growth", name=name, done=place, of=len(GROWING))
-        found, seconds = Growth(name), min(_SECONDS, time_limit)
-        out.append(found)
+    for place, name in enumerate(SCALING_CONTENDERS):
+        watch("growth", name=name, done=place, of=len(SCALING_CONTENDERS))
+        curve, seconds = ScalingCurve(name), min(_SECONDS, time_limit)
+        out.append(curve)
         try:
-            for rows, train, predict in runner.found_by(_sizes, name, folder, seed, seconds, seconds=2 * seconds):
-                found.rows.append(rows)
-                found.train.append(train)
-                found.predict.append(predict)
+            for rows, train, predict in runner.results_of(_sizes, name, folder, seed, seconds, seconds=2 * seconds):
+                curve.rows.append(rows)
+                curve.train.append(train)
+                curve.predict.append(predict)
         except UnfinishedError:
-            continue  # the sizes that it managed are there
+            continue  # the sizes that were measured are kept
     return [each for each in out if each.rows]
 
 
 def _sizes(send: Send, name: str, folder: Path, seed: int, seconds: float) -> None:
     """Send rows, seconds to fit and seconds to predict a row, for one size after the other while there is time."""
     trial, rng = Trial.read(folder), np.random.default_rng(seed)
-    held = trial.held[rng.integers(0, trial.held.shape[0], _ASKED)]
+    test = trial.X_test[rng.integers(0, trial.X_test.shape[0], _PREDICTED)]
     width = trial.X.nnz / trial.X.shape[0] if is_sparse(trial.X) else trial.X.shape[1]
     left, last = seconds, 0.0
     warnings.simplefilter("ignore")  # those about convergence
@@ -78,15 +78,15 @@ def _sizes(send: Send, name: str, folder: Path, seed: int, seconds: float) -> No
         if n * width > _MOST or _STEEP * last > left:
             break
         X, y = rows_like(trial.X, trial.y, n, rng)
-        train, model = timed(partial(GROWING[name].make(Recipe(seed=seed)).fit, X, y), most=1)
-        predict, _ = timed(partial(model.predict, held))
+        train, model = timed(partial(SCALING_CONTENDERS[name].make(Recipe(seed=seed)).fit, X, y), most=1)
+        predict, _ = timed(partial(model.predict, test))
         last = train + predict
         left -= last
-        send((n, train, predict / _ASKED))
+        send((n, train, predict / _PREDICTED))
 
 
 def rows_like(X: Any, y: NDArray[Any], n: int, rng: np.random.Generator) -> tuple[Any, NDArray[Any]]:
-    """Return ``n`` rows drawn from these; where there are fewer, rows come again, dense ones with noise."""
+    """Return ``n`` rows drawn from these; where there are fewer, rows are repeated, dense ones with noise."""
     few = np.concatenate([np.flatnonzero(y == label)[:1] for label in np.unique(y)])  # so that no class is lost
     some = n - len(few)
     if some < 0:

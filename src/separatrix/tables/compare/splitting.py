@@ -1,4 +1,4 @@
-"""The same rows for all: one split or several folds, each prepared from its own rows to learn from, on disk."""
+"""The same rows for all: one split or several folds, each prepared from its own training rows, on disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.compare.plan import Plan
+from separatrix.tables.compare.plan import ComparisonPlan
 from separatrix.tables.compare.trial import Trial
 from separatrix.tables.fit import check_classes, learn_preparation, split
 from separatrix.tables.gathering import Gathered
@@ -19,25 +19,25 @@ from separatrix.tables.scores import Scores
 
 
 @dataclass
-class Divided:
-    """What a comparison works on.
+class Splits:
+    """The data of a comparison.
 
     Attributes
     ----------
     folders : list of Path
         One trial each.
     truths : list of arrays
-        For each trial the classes of its held-out rows, by code.
+        For each trial the classes of its test rows, by code.
     counts : array
-        How many rows to learn from each class has; with folds, how many rows at all.
+        Training rows of each class; with folds, all rows.
     rows : dict
-        How many rows are learned from (with folds, in each on average) and held out.
+        Numbers of training rows (with folds, the mean) and test rows.
     width : int
-        How many numbers a row becomes.
+        Number of features after encoding.
     sparse : bool
-        Whether rows are kept as sparse matrices.
+        Whether rows are sparse matrices.
     certified : tuple of X and y, or None
-        What the certificate of the data is about: the rows to learn from, with folds all rows.
+        The rows that are certified: the training rows, with folds all rows.
     """
 
     folders: list[Path]
@@ -50,57 +50,57 @@ class Divided:
 
     @property
     def majority(self) -> int:
-        """The commonest class."""
+        """The majority class."""
         return int(self.counts.argmax())
 
-    def scores(self, answers: NDArray[Any], asked: Any = slice(None)) -> Scores:
-        """Return how many answers are right, to all held-out rows or those that were asked."""
-        found = Scores.none(len(self.counts), self.majority)
-        found.add(np.concatenate(self.truths)[asked], answers)
-        return found
+    def scores(self, predictions: NDArray[Any], predicted: Any = slice(None)) -> Scores:
+        """Return the scores of predictions of all test rows, or of those marked in ``predicted``."""
+        scores = Scores.none(len(self.counts), self.majority)
+        scores.add(np.concatenate(self.truths)[predicted], predictions)
+        return scores
 
     def class_counts(self, classes: list[Any]) -> list[dict[str, Any]]:
-        """Return each class with how many rows it has."""
+        """Return each class with its number of rows."""
         return [
             {"label": label, "rows": int(n)} for label, n in zip(np.array(classes).tolist(), self.counts, strict=True)
         ]
 
 
-def divide(gathered: Gathered, asked: ColumnOptions, plan: Plan, folder: Path) -> Divided:
+def write_splits(gathered: Gathered, options: ColumnOptions, plan: ComparisonPlan, folder: Path) -> Splits:
     """Write the rows of each split to a folder below ``folder``."""
     raw, labels = gathered.raw, np.array(gathered.classes)
     assert raw is not None
     assert raw.labels is not None
-    out = Divided([], [], np.bincount(raw.labels, minlength=len(labels)), {}, 0, False, None)
-    for place, (learn, hold) in enumerate(_splits(gathered, plan)):
-        learned, held = raw.take(learn), raw.take(hold)
-        assert learned.labels is not None
-        assert held.labels is not None
+    out = Splits([], [], np.bincount(raw.labels, minlength=len(labels)), {}, 0, False, None)
+    for place, (train_rows, test_rows) in enumerate(_splits(gathered, plan)):
+        train, test = raw.take(train_rows), raw.take(test_rows)
+        assert train.labels is not None
+        assert test.labels is not None
         when = (
             f"in fold {place + 1}; use fewer --folds"
             if plan.folds
-            else f"once {plan.test:g} of the rows are held out; use a smaller --test"
+            else f"with --test {plan.test:g}; use a smaller --test"
         )
-        check_classes(gathered, learned.labels, when)
-        preparation = learn_preparation(gathered, learned, asked)
-        trial = Trial(preparation.matrix(learned), labels[learned.labels], preparation.matrix(held))
+        check_classes(gathered, train.labels, when)
+        preparation = learn_preparation(gathered, train, options)
+        trial = Trial(preparation.matrix(train), labels[train.labels], preparation.matrix(test))
         trial.write(folder / f"trial{place}")
         out.folders.append(folder / f"trial{place}")
-        out.truths.append(held.labels)
+        out.truths.append(test.labels)
         out.width, out.sparse = preparation.width, preparation.sparse
         if not plan.folds:
-            out.counts = np.bincount(learned.labels, minlength=len(labels))
+            out.counts = np.bincount(train.labels, minlength=len(labels))
             out.certified = trial.X, trial.y
-    held_out = sum(map(len, out.truths))
+    n_test = sum(map(len, out.truths))
     if plan.folds:
-        whole = learn_preparation(gathered, raw, asked)
+        whole = learn_preparation(gathered, raw, options)
         out.certified = whole.matrix(raw), labels[raw.labels]
-    train = len(raw) - held_out if not plan.folds else round(len(raw) * (1 - 1 / plan.folds))
-    out.rows = {"train": train, "held_out": held_out}
+    n_train = len(raw) - n_test if not plan.folds else round(len(raw) * (1 - 1 / plan.folds))
+    out.rows = {"train": n_train, "held_out": n_test}
     return out
 
 
-def _splits(gathered: Gathered, plan: Plan) -> Iterator[tuple[Any, Any]]:
+def _splits(gathered: Gathered, plan: ComparisonPlan) -> Iterator[tuple[Any, Any]]:
     assert gathered.raw is not None
     codes = gathered.raw.labels
     assert codes is not None
@@ -114,6 +114,6 @@ def _splits(gathered: Gathered, plan: Plan) -> Iterator[tuple[Any, Any]]:
         rare = int(counts.argmin())
         raise ValueError(
             f"{gathered.where}: class {str(gathered.classes[rare])!r} has {counts[rare]} rows, too few for --folds "
-            f"{plan.folds}: every fold needs one"
+            f"{plan.folds}: each fold needs at least one"
         )
     yield from StratifiedKFold(plan.folds, shuffle=True, random_state=plan.seed).split(codes, codes)

@@ -1,8 +1,8 @@
-"""A process of its own for each piece of work, so that its memory can be told and too long a run be ended.
+"""A separate process for each task, so that its memory can be measured and a run that takes too long can be stopped.
 
-A clean second process (worker.py) loads scikit-learn and this package once; each piece of work runs in a fork of it, or
-in itself where the system cannot fork. No thread is left over from elsewhere, and linear algebra gets one. The work is
-a function of a module whose first argument is a function that sends what it finds.
+A clean second process (worker.py) imports scikit-learn and this package once; each task runs in a fork of it, or in
+itself where the system cannot fork. It starts without other threads, and linear algebra uses one. A task is a function
+of a module whose first argument is a function that sends its results.
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ Send = Callable[[Any], None]
 
 
 class UnfinishedError(Exception):
-    """The work came to no end; the text says why."""
+    """The task did not finish; the text says why."""
 
 
 class SubprocessRunner:
-    """Where work is done, one piece after the other. A context: what still runs at its end is ended."""
+    """Runs one task after the other. A context: what still runs at its end is stopped."""
 
     def __init__(self) -> None:
         self._process: Any = None
-        self._found: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
 
     def __enter__(self) -> SubprocessRunner:
-        self._open()  # it loads while others read
+        self._open()  # it loads while the source is read
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._close()
 
-    def found_by(self, work: Callable[..., None], *arguments: Any, seconds: float) -> Iterator[Any]:
-        """Yield what ``work(send, *arguments)`` sends.
+    def results_of(self, task: Callable[..., None], *arguments: Any, seconds: float) -> Iterator[Any]:
+        """Yield what ``task(send, *arguments)`` sends.
 
-        Raises UnfinishedError if it takes longer than ``seconds``, not counting what has to be loaded, or fails.
+        Raises UnfinishedError if it takes longer than ``seconds``, not counting imports, or fails.
         """
         if self._process is None:
             self._open()
         ended = False
         try:
-            with contextlib.suppress(BrokenPipeError):  # the reader finds its end
-                pickle.dump((work, arguments, seconds), self._process.stdin)
+            with contextlib.suppress(BrokenPipeError):  # the reader sees the end
+                pickle.dump((task, arguments, seconds), self._process.stdin)
                 self._process.stdin.flush()
             yield from self._received(seconds)
             ended = True
@@ -74,12 +74,12 @@ class SubprocessRunner:
         ends = time.monotonic() + _START
         while True:
             try:
-                kind, value = self._found.get(timeout=min(max(0.0, ends - time.monotonic()), _LONGEST))
+                kind, value = self._messages.get(timeout=min(max(0.0, ends - time.monotonic()), _LONGEST))
             except queue.Empty:
                 raise UnfinishedError(f"took longer than {seconds:g} s") from None
             if kind == "begun":
                 ends = time.monotonic() + seconds
-            elif kind == "found":
+            elif kind == "result":
                 yield value
             elif kind == "ended":
                 return
@@ -92,9 +92,11 @@ class SubprocessRunner:
         try:
             status = self._process.wait(_END)
         except subprocess.TimeoutExpired:
-            return "its process sent what cannot be read"
+            return "its process sent an unreadable message"
         signalled = -status if status < 0 else status - SIGNALLED
-        return "its process was ended " + (f"by signal {signalled}" if signalled > 0 else f"with status {status}")
+        if signalled > 0:
+            return f"its process was killed by signal {signalled}"
+        return f"its process exited with status {status}"
 
     def _open(self) -> None:
         self._process = subprocess.Popen(
@@ -103,8 +105,8 @@ class SubprocessRunner:
             env={**os.environ, **dict.fromkeys(_LIMITS, str(THREADS))},
             start_new_session=True,  # Ctrl-C is for the one who waits
         )  # fmt: skip
-        self._found = queue.SimpleQueue()
-        threading.Thread(target=_listen, args=(self._process.stdout, self._found), daemon=True).start()
+        self._messages = queue.SimpleQueue()
+        threading.Thread(target=_listen, args=(self._process.stdout, self._messages), daemon=True).start()
 
     def _close(self) -> None:
         process, self._process = self._process, None
@@ -122,11 +124,11 @@ class SubprocessRunner:
 
 
 class _FailedError(Exception):
-    """The work failed by itself: there is nothing to be ended."""
+    """The task failed by itself: there is nothing to stop."""
 
 
 def _listen(stream: Any, into: queue.SimpleQueue[tuple[str, Any]]) -> None:
-    """Pass on what comes until there is no more."""
+    """Pass on messages until the stream ends."""
     with stream:
         while True:
             try:

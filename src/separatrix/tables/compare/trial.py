@@ -1,4 +1,4 @@
-"""Prepared rows on disk, for the processes of a comparison: those to learn from and those to ask about."""
+"""Prepared rows on disk, for the processes of a comparison: training rows and test rows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from separatrix.geometry.rows import is_sparse
 
 @dataclass
 class Trial:
-    """Rows to learn from with their labels, and rows that were held out."""
+    """Training rows with their labels, and test rows."""
 
     X: Any
     y: NDArray[Any]
-    held: Any
+    X_test: Any
 
     def write(self, folder: Path) -> None:
         """Write them to a new folder."""
         folder.mkdir()
         np.save(folder / "y.npy", self.y, allow_pickle=False)
-        for name, values in (("X", self.X), ("held", self.held)):
+        for name, values in (("X", self.X), ("X_test", self.X_test)):
             if is_sparse(values):
                 from scipy import sparse
 
@@ -35,7 +35,7 @@ class Trial:
     @classmethod
     def read(cls, folder: Path) -> Trial:
         """Read them again."""
-        return cls(_read(folder, "X"), np.load(folder / "y.npy", allow_pickle=False), _read(folder, "held"))
+        return cls(_read(folder, "X"), np.load(folder / "y.npy", allow_pickle=False), _read(folder, "X_test"))
 
 
 def _read(folder: Path, name: str) -> Any:
