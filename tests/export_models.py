@@ -256,7 +256,7 @@ def case(name: str) -> Case:
         return EVERY[name]()
 
 
-def check_answers(found: Case, labels: list[Any], scores: Any) -> None:
+def check_predictions(found: Case, labels: list[Any], scores: Any) -> None:
     """Compare answers from elsewhere with the package's own: every label, and scores to a millionth."""
     scores = np.asarray(scores, dtype=float).reshape(found.scores.shape)
     assert labels == found.labels

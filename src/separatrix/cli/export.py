@@ -1,4 +1,4 @@
-"""``separatrix export``: a model for another place."""
+"""``separatrix export``: a model that runs without Python."""
 
 from __future__ import annotations
 
@@ -9,95 +9,92 @@ from typing import Annotated
 import typer
 
 from separatrix.cli.options import check_writable, refuse_same
+from separatrix.tables.export.targets import TARGETS
 
 
-class Form(str, enum.Enum):
-    """What a model can be written as."""
-
-    onnx = "onnx"
-    sql = "sql"
-    c = "c"
-    json = "json"
-
-
-class Unseen(str, enum.Enum):
-    """What becomes of a row with a category that the model was not trained on."""
+class UnknownCategory(str, enum.Enum):
+    """What happens to a row with an unknown category."""
 
     null = "null"
     zero = "zero"
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
+    model: Annotated[Path, typer.Argument(help="Model file.")],
     to: Annotated[
-        Form | None,
+        str | None,
         typer.Option(
-            help="onnx: a graph for any ONNX runtime; sql: one SELECT for DuckDB, PostgreSQL and SQLite; c: a header "
-            "without dependencies; json: for separatrix.js, which is written beside it. By default what the ending of "
-            "-o says."
+            metavar=f"<{'|'.join(TARGETS)}>",
+            help=f"Target: {'; '.join(f'{each.name}, {each.about}' for each in TARGETS.values())}. "
+            "[default: by the ending of -o]",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file; by default text is printed, and ONNX goes to MODEL.onnx."),
+        typer.Option("--output", "-o", help="Output file. [default: standard output; MODEL.onnx for onnx]"),
     ] = None,
     unknown: Annotated[
-        Unseen,
-        typer.Option(help="A category that the model was not trained on: null (no answer), or zero (none of them)."),
-    ] = Unseen.null,
+        UnknownCategory,
+        typer.Option(help="Rows with an unknown category: null (no prediction), or zero (encoded as all zeros)."),
+    ] = UnknownCategory.null,
     table: Annotated[
-        str | None, typer.Option(help="For sql: the table's name, as sales.customers. [default: data]")
+        str | None, typer.Option(help="sql: name of the table, such as sales.customers. [default: data]")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="For c: how names begin. [default: the model file's name]")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="c: prefix of all names. [default: the name of the model file]")
+    ] = None,
 ) -> None:
-    """Write a model in a form that runs without Python, and gives the labels that predict gives.
+    """Export a model to ONNX, SQL, C or JSON; predictions are those of predict.
 
-    What is done to the columns is part of it. A row that lacks a value has no answer: NULL, -1 in C, null in
-    JavaScript, NaN scores in ONNX. Kernels and votes fit into onnx, c and json; columns of words into json only.
+    Preprocessing is included. Rows with missing values have no prediction: NULL in SQL, -1 in C, null in JavaScript,
+    NaN scores in ONNX.
+
+    Example:
 
       separatrix export penguins.sx --to sql --table penguins
 
-      separatrix export penguins.sx -o penguins.onnx
-
-    Exit status: 0 done; 2 bad input, or a model that this form cannot hold; nothing written.
+    Exit status: 0 success; 2 bad input, or a model that the target cannot express; nothing is written.
     """
     from separatrix.models.model_file import load
-    from separatrix.tables.export.exporting import TARGETS, form_of, script_beside
     from separatrix.tables.export.exporting import export as run_export
+    from separatrix.tables.export.exporting import script_beside, target_of
 
     if to is None and output is None:
-        raise ValueError(f"say what to export to with --to, one of {', '.join(TARGETS)}")
-    form = form_of(output, None if to is None else to.value)
-    if form == "onnx" and output is None:
-        output = Path(model.with_suffix(TARGETS["onnx"][0]).name)
-    for option, value, its in (("--table", table, "sql"), ("--name", name, "c")):
-        if value is not None and form != its:
-            raise ValueError(f"{option} is for --to {its}; this is {form}")
+        raise ValueError(f"no export target given; use --to with one of {', '.join(TARGETS)}")
+    if to is not None and to not in TARGETS:
+        raise ValueError(f"--to must be one of {', '.join(TARGETS)}; found {to!r}")
+    target = target_of(output, to)
+    if target.binary and output is None:
+        output = Path(model.with_suffix(target.endings[0]).name)
+    for option, value in (("table", table), ("name", name)):
+        if value is not None and target.option != option:
+            only = next(each.name for each in TARGETS.values() if each.option == option)
+            raise ValueError(f"--{option} is only for --to {only}, not for {target.name}")
     if output is not None:
         check_writable(output)
     refuse_same(output, model)
-    beside = script_beside(output) if form == "json" and output is not None else None
+    beside = None if output is None else script_beside(output, target)
     refuse_same(beside, model)
-    found = run_export(
+    content = run_export(
         load(model),
         output,
-        to=form,
+        to=target.name,
         unknown=unknown.value,
         table="data" if table is None else table,
-        name=_beginning(model.stem) if name is None else name,
+        name=_prefix(model.stem) if name is None else name,
     )
     if output is None:
-        typer.echo(found, nl=False)
+        typer.echo(content, nl=False)
         return
     typer.echo(f"{output} written{f', and {beside.name} beside it' if beside else ''}", err=True)
 
 
-def _beginning(stem: str) -> str:
-    """Return how names in C begin for a file of this name.
+def _prefix(stem: str) -> str:
+    """Return the prefix of names in C for a file of this name.
 
     Examples
     --------
-    >>> _beginning("my-model 2"), _beginning("2nd"), _beginning("int")
+    >>> _prefix("my-model 2"), _prefix("2nd"), _prefix("int")
     ('my_model_2', 'model', 'model')
     """
     from separatrix.tables.export.c_words import check_name

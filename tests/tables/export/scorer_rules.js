@@ -69,8 +69,8 @@ const changed = (change) => {
   change(data);
   return () => separatrix.load(data);
 };
-assert.throws(() => separatrix.load('{"a": 1}'), /this is no model that separatrix wrote as JSON/);
-assert.throws(() => separatrix.load("null"), /this is no model/);
+assert.throws(() => separatrix.load('{"a": 1}'), /this is not a model that separatrix exported as JSON/);
+assert.throws(() => separatrix.load("null"), /this is not a model/);
 assert.throws(() => separatrix.load("{"), SyntaxError);
 assert.throws(changed((data) => (data.version = 2)), /this script reads version 1 of separatrix-scorer; found 2/);
 assert.throws(changed((data) => data.decision.weights[0].pop()), /the scorer is damaged: weights should be 6 numbers/);

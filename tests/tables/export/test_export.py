@@ -16,7 +16,9 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import separatrix as sx
 from export_models import case
-from separatrix.tables.export.scorer import scorer_of
+from separatrix.tables.export.conversion import scorer_of
+from separatrix.tables.export.exporting import target_of
+from separatrix.tables.export.targets import TARGETS
 
 X = np.array([[0.0, 1.0], [1.0, 0.5], [2.0, 5.0], [3.0, 4.0]])
 Y = [0, 0, 1, 1]
@@ -73,7 +75,10 @@ def test_a_linear_model_of_scikit_learn_is_exported_with_its_own_ties():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (make_pipeline(PCA(1), sx.LinearSVM()), r"step 'pca' \(PCA\) cannot be exported: only MinMaxScaler"),
+        (
+            make_pipeline(PCA(1), sx.LinearSVM()),
+            r"step 'pca' \(PCA\) cannot be exported; supported steps: MinMaxScaler",
+        ),
         (make_pipeline(MinMaxScaler(clip=True), sx.LinearSVM()), r"step 'minmaxscaler' clips values to its range"),
         (sx.KernelSVM(kernel=lambda a, b: a @ b.T), "a kernel that is a Python function cannot be exported"),
     ],
@@ -95,7 +100,7 @@ def test_models_that_are_not_linear_are_refused():
 
     with pytest.raises(ValueError, match=r"a DecisionTreeClassifier cannot be exported: .* is no fitted linear"):
         sx.export(DecisionTreeClassifier().fit(X, Y), to="json")
-    with pytest.raises(ValueError, match="a str is no model that can be exported"):
+    with pytest.raises(ValueError, match="a str is not a model that can be exported"):
         sx.export("model.sx", to="json")
 
 
@@ -109,10 +114,10 @@ def test_a_model_that_was_not_fitted_is_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "say what to export to, one of onnx, sql, c, json"),
+        ({}, "no export target given; choose one of onnx, sql, c, json"),
         ({"to": "pmml"}, "to must be one of onnx, sql, c, json; found 'pmml'"),
         ({"to": "sql", "unknown": "fail"}, "unknown must be one of null, zero; found 'fail'"),
-        ({"path": "model.txt"}, r"model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; say what"),
+        ({"path": "model.txt"}, r"model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; give the export target"),
         ({"to": "c", "name": "2nd"}, "2nd"),
     ],
 )
@@ -159,11 +164,13 @@ def test_a_script_of_the_users_own_is_left_alone(penguins, tmp_path):
     script.write_text("mine", encoding="utf-8")
     status, _, messages = penguins("export", "penguins.sx", "-o", "model.json")
     assert status == 2
-    assert "separatrix.js is there already and is not the script that reads the model" in messages
+    assert "separatrix.js exists and was not written by separatrix" in messages
     assert (script.read_text(encoding="utf-8"), (tmp_path / "model.json").exists()) == ("mine", False)
     script.unlink()
     assert penguins("export", "penguins.sx", "-o", "model.json")[0] == 0
+    script.write_text('// an older version\nconst FORMAT = "separatrix-scorer";\n', encoding="utf-8")
     assert penguins("export", "penguins.sx", "-o", "again.json")[0] == 0  # over a script of ours
+    assert "an older version" not in script.read_text(encoding="utf-8")
     (tmp_path / "penguins.sx").rename(tmp_path / "separatrix.js")
     status, _, messages = penguins("export", "separatrix.js", "-o", "other.json")
     assert status == 2
@@ -181,10 +188,22 @@ def test_a_pipe_gets_the_model_and_no_script(penguins):
     assert not os.path.exists("/dev/separatrix.js")
 
 
+def test_the_command_offers_what_the_table_of_targets_holds(penguins):
+    """A new target is a module and an entry of TARGETS: choices, help, endings and refusals follow from it."""
+    shown = " ".join(penguins("export", "--help")[1].split())
+    assert f"--to <{'|'.join(TARGETS)}>" in shown
+    for target in TARGETS.values():
+        assert f"{target.name}, {target.about}" in shown
+        assert target_of(f"model{target.endings[0]}", None) is target
+    assert penguins("export", "penguins.sx", "--to", "pmml")[2] == (
+        f"separatrix: --to must be one of {', '.join(TARGETS)}; found 'pmml'\n"
+    )
+
+
 def test_what_has_to_be_installed_is_said_in_one_line(penguins, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert penguins("export", "penguins.sx", "--to", "onnx") == (
-        2, "", "separatrix: a model as ONNX needs onnx: pip install 'separatrix[onnx]'\n",
+        2, "", "separatrix: export to ONNX needs the onnx package: pip install 'separatrix[onnx]'\n",
     )  # fmt: skip
     assert not (tmp_path / "penguins.onnx").exists()
 
@@ -195,18 +214,18 @@ def test_names_in_c_begin_like_the_file_where_they_can(penguins, tmp_path, stem,
     assert f"static inline int {name}_predict(" in penguins("export", f"{stem}.sx", "--to", "c")[1]
 
 
-def test_what_predict_answers_duckdb_answers(penguins, tmp_path):
+def test_duckdb_predicts_what_predict_does(penguins, tmp_path):
     import csv
 
     import duckdb
 
-    _, answers, _ = penguins("predict", "penguins.sx", "penguins")
+    _, predictions, _ = penguins("predict", "penguins.sx", "penguins")
     _, sql, _ = penguins("export", "penguins.sx", "--to", "sql", "--table", "birds")
     path = sx.datasets.path("penguins")
     with duckdb.connect() as database:
         database.execute(f"CREATE TABLE birds AS SELECT * FROM read_csv('{path}', nullstr='NA')")
         found = database.execute(f"SELECT prediction FROM ({sql})").fetchall()
-    expected = [row[0] if row else "" for row in list(csv.reader(answers.splitlines()))[1:]]
+    expected = [row[0] if row else "" for row in list(csv.reader(predictions.splitlines()))[1:]]
     assert [label or "" for (label,) in found] == expected
     assert "" in expected
 
@@ -214,11 +233,17 @@ def test_what_predict_answers_duckdb_answers(penguins, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["penguins.sx"], "say what to export to with --to, one of onnx, sql, c, json"),
-        (["penguins.sx", "-o", "model.txt"], "model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; say what"),
-        (["penguins.sx", "--to", "json", "-o", "separatrix.js"], "separatrix.js is the script that reads it"),
-        (["penguins.sx", "--to", "json", "--table", "x"], "--table is for --to sql; this is json"),
-        (["penguins.sx", "--to", "sql", "--name", "x"], "--name is for --to c; this is sql"),
+        (["penguins.sx"], "no export target given; use --to with one of onnx, sql, c, json"),
+        (
+            ["penguins.sx", "-o", "model.txt"],
+            "model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; give the export target",
+        ),
+        (
+            ["penguins.sx", "--to", "json", "-o", "separatrix.js"],
+            "separatrix.js is the name of the script that reads the model",
+        ),
+        (["penguins.sx", "--to", "json", "--table", "x"], "--table is only for --to sql, not for json"),
+        (["penguins.sx", "--to", "sql", "--name", "x"], "--name is only for --to c, not for sql"),
         (["penguins.sx", "--to", "sql", "--table", ""], "table must be a name such as customers or sales.customers"),
         (["nothing.sx", "--to", "sql"], "nothing.sx"),
         (["penguins.sx", "--to", "sql", "-o", "."], ". is a folder; -o needs the name of a file"),
@@ -239,5 +264,8 @@ def test_a_form_that_cannot_hold_the_model_says_which_can(run, tmp_path):
     assert run("fit", "penguins", "--target", "species", "--model", "kernel-svm", "-o", "k.sx")[0] == 0
     status, printed, messages = run("export", "k.sx", "--to", "sql", "-o", "k.sql")
     assert (status, printed) == (2, "")
-    assert "a KernelSVM with kernels cannot be one SQL expression; onnx, c and json can hold it" in messages
+    assert (
+        "a KernelSVM with kernels cannot be exported to sql; use --to onnx, c or json, or fit a linear model"
+        in messages
+    )
     assert not (tmp_path / "k.sql").exists()

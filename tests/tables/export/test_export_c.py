@@ -17,10 +17,11 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
-from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, Case, case, check_answers, of_wide_table
+from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, Case, case, check_predictions, of_wide_table
 from separatrix.tables.export.c_header import as_c
 from separatrix.tables.export.c_words import members, number
-from separatrix.tables.export.scorer import Input, Linear, Scorer, scorer_of
+from separatrix.tables.export.conversion import scorer_of
+from separatrix.tables.export.scorer import Input, Linear, Scorer
 
 NAMES = [*LINEAR, *NETWORKS, *VOTED, *KERNELLED]
 EXACT = [*LINEAR, *VOTED]  # the same bits
@@ -143,7 +144,7 @@ def test_every_model_answers_as_the_package_does(build, matrix, sources):
     found = answers(sources, *BUILDS[build], matrix)
     for name, (places, there, scores) in found.items():
         expected, classes = case(name), matrix[name][0].classes
-        check_answers(expected, [None if place < 0 else classes[place] for place in places], scores)
+        check_predictions(expected, [None if place < 0 else classes[place] for place in places], scores)
         assert [bool(each) for each in there] == [place >= 0 for place in places]
         if name in EXACT:
             assert np.array_equal(scores, exact_scores(name), equal_nan=True), name
@@ -241,32 +242,34 @@ def test_doubles_read_back_as_the_same_bits(value):
 def test_numbers_that_are_not_finite_are_refused():
     scorer = scorer_of(sx.Perceptron().fit([[0.0], [1.0]], [0, 1]))
     bad = dataclasses.replace(scorer, decision=Linear(np.array([[math.inf]]), np.zeros(1)))
-    with pytest.raises(ValueError, match="a weight that is inf cannot be exported"):
+    with pytest.raises(ValueError, match="cannot export a model with a weight that is inf"):
         as_c(bad)
 
 
 @pytest.mark.parametrize("name", ["2nd", "a-b", "", "é", "_x", "a b", "x" * 49])
 def test_a_name_that_c_cannot_have_is_refused(name):
-    with pytest.raises(ValueError, match="cannot begin the names in C: give letters"):
+    with pytest.raises(ValueError, match="is not a prefix for C names: use letters"):
         as_c(scorer_of(case("ties 2").model), name)
 
 
 @pytest.mark.parametrize("name", ["int", "class", "while"])
 def test_a_word_of_c_is_no_name(name):
-    with pytest.raises(ValueError, match="it is a word of C"):
+    with pytest.raises(ValueError, match=r"it is a keyword of C or C\+\+"):
         as_c(scorer_of(case("ties 2").model), name)
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_are_refused_with_the_column_and_the_way_out(name):
-    with pytest.raises(ValueError, match=r"column 'words' is text.*--to json can hold it"):
-        as_c(scorer_of(case(name).model))
+    with pytest.raises(
+        ValueError, match=r"column 'words' is a bag of words, which cannot be exported to c; use --to json"
+    ):
+        sx.export(case(name).model, to="c")
 
 
 def test_a_null_character_is_refused_with_its_column():
     inputs = (Input("kind", "category", 0, 2, levels=(("a\0b",), ("c",))),)
     scorer = Scorer(inputs, True, (), False, Linear(np.zeros((1, 2)), np.zeros(1)), ["x", "y"], True)
-    with pytest.raises(ValueError, match="column 'kind' holds a null character"):
+    with pytest.raises(ValueError, match="column 'kind' contains a null character"):
         as_c(scorer)
 
 
@@ -298,10 +301,10 @@ def test_fast_math_is_refused_by_the_compiler(name, tmp_path):
     command = [compiler(name), "-std=c99", "-fsyntax-only", "-ffast-math", str(tmp_path / "m.c")]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert made.returncode != 0
-    assert "a missing number would be taken for one that is there" in made.stderr
+    assert "fast math is not supported: missing values are NAN" in made.stderr
 
 
-def test_models_of_other_libraries_and_of_one_class_answer_too(tmp_path):
+def test_models_of_other_libraries_and_of_one_class_predict_too(tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.5, 0.5]])
@@ -310,10 +313,10 @@ def test_models_of_other_libraries_and_of_one_class_answer_too(tmp_path):
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1]})
     cases = {"other": (scorer_of(other), table), "once": (scorer_of(once), table)}
     found = answers(program(tmp_path / "few", cases), "cc", ["-std=c99"], cases)
-    check_answers(
+    check_predictions(
         Case(other, table, other.predict(X).tolist(), other.decision_function(X)), *_named(cases, found, "other")
     )
-    check_answers(Case(once, table, ["a"] * 5, once.decision_function(X)), *_named(cases, found, "once"))
+    check_predictions(Case(once, table, ["a"] * 5, once.decision_function(X)), *_named(cases, found, "once"))
 
 
 def _named(cases: Any, found: Any, name: str) -> Any:
@@ -329,4 +332,4 @@ def test_models_of_many_categories_answer_whatever_decides(tmp_path):
     for model, each in wide.items():
         places, _, scores = found[model]
         labels = [None if place < 0 else cases[model][0].classes[place] for place in places]
-        check_answers(each, labels, scores)
+        check_predictions(each, labels, scores)

@@ -20,11 +20,14 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
-from export_models import EVERY, LINEAR, TEXTS, VOTED, Case, case, check_answers, of_table, of_wide_table
-from separatrix.tables.export.json_scorer import as_json, javascript
-from separatrix.tables.export.scorer import Input, Linear, Scorer, scorer_of
+from export_models import EVERY, LINEAR, TEXTS, VOTED, Case, case, check_predictions, of_table, of_wide_table
+from separatrix.tables.export import json_scorer
+from separatrix.tables.export.conversion import scorer_of
+from separatrix.tables.export.json_scorer import as_json
+from separatrix.tables.export.scorer import Input, Linear, Scorer
 
 EXACT = [*LINEAR, *VOTED, *TEXTS]  # the same bits
+SCRIPT = Path(json_scorer.__file__).with_name("scorer.js")
 DRIVER = """
 "use strict";
 const fs = require("fs");
@@ -55,7 +58,7 @@ def node() -> str:
 
 def run(node: str, folder: Path, script: str, *more: Any) -> str:
     """Run a script in node, the scorer beside it; return what it prints."""
-    (folder / "scorer.js").write_text(javascript(), encoding="utf-8")
+    (folder / "scorer.js").write_text(SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "driver.js").write_text(script, encoding="utf-8")
     command = [node, str(folder / "driver.js"), str(folder / "scorer.js"), *map(str, more)]
     ran = subprocess.run(command, capture_output=True, check=False)
@@ -98,7 +101,7 @@ def answered(node: str, tmp_path_factory: Any) -> dict[str, tuple[list[Any], Any
 @pytest.mark.parametrize("name", EVERY)
 def test_every_model_answers_as_the_package_does(name, answered):
     expected = case(name)
-    check_answers(expected, *answered[name])
+    check_predictions(expected, *answered[name])
     if name not in EXACT:
         return
     scores = expected.scores
@@ -113,7 +116,7 @@ def of_more(node: str, folder: Path, cases: dict[str, Case]) -> None:
     scorers = [scorer_of(each.model, unknown=each.unknown) for each in cases.values()]
     given = [(scorer, rows_of(scorer, each.table)) for scorer, each in zip(scorers, cases.values(), strict=True)]
     for each, found in zip(cases.values(), asked(node, folder, given), strict=True):
-        check_answers(each, *found)
+        check_predictions(each, *found)
 
 
 @pytest.mark.parametrize("method", ["tfidf", "hashed"])
@@ -211,7 +214,7 @@ def test_the_script_has_its_rules_for_rows_and_files(node, tmp_path):
 
 
 def test_the_script_is_one_strict_file_that_asks_nothing_of_the_page():
-    text = javascript()
+    text = SCRIPT.read_text(encoding="utf-8")
     code = re.sub(r"//.*", "", text)
     assert '"use strict"' in code
     assert not re.search(
@@ -276,5 +279,5 @@ def test_labels_keep_their_type(labels, kind, written):
 def test_numbers_that_are_not_finite_are_refused():
     scorer = scorer_of(sx.Perceptron().fit([[0.0], [1.0]], [0, 1]))
     bad = dataclasses.replace(scorer, decision=Linear(np.array([[math.nan]]), np.zeros(1)))
-    with pytest.raises(ValueError, match="not a finite number cannot be exported"):
+    with pytest.raises(ValueError, match="cannot export a model with weights that are not finite"):
         as_json(bad)

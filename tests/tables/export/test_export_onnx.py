@@ -16,11 +16,12 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 import separatrix as sx
-from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, case, check_answers, of_estimator, of_table
+from export_models import KERNELLED, LINEAR, NETWORKS, TEXTS, VOTED, case, check_predictions, of_estimator, of_table
 from separatrix import _core
+from separatrix.tables.export.conversion import scorer_of
 from separatrix.tables.export.onnx_graph import as_onnx
 from separatrix.tables.export.onnx_nodes import MOST_PRODUCTS
-from separatrix.tables.export.scorer import Ballot, Input, Kernelled, Layers, Linear, Scorer, Voted, scorer_of
+from separatrix.tables.export.scorer import Input, KernelExpansion, Layers, Linear, Scorer, Voted, Voters
 
 HELD = [*LINEAR, *NETWORKS, *VOTED, *KERNELLED]
 SPARSE = ("table wide", "libsvm 2", "libsvm 3, standard")
@@ -88,7 +89,7 @@ def test_onnxruntime_answers_as_the_package_does(name: str) -> None:
     run, feed = Running(as_onnx(scorer)), feed_of(scorer, found.table)
     labels, scores = run(feed)
     assert scores.shape == (found.table.num_rows, len(scorer.score_names))
-    check_answers(found, labels, scores)
+    check_predictions(found, labels, scores)
     gone = np.isnan(scores)  # far closer than is promised: nothing was rounded to 32 bits on the way
     tiny = 1e-13 * np.abs(scores[~gone]).max()
     np.testing.assert_allclose(scores[~gone], found.scores.reshape(scores.shape)[~gone], rtol=1e-9, atol=tiny)
@@ -100,7 +101,7 @@ def test_rows_one_by_one_and_no_rows_at_all(name: str) -> None:
     scorer = scorer_of(found.model, unknown=found.unknown)
     run, feed = Running(as_onnx(scorer)), feed_of(scorer, found.table)
     parts = [run(some(feed, slice(k, k + 1))) for k in range(found.table.num_rows)]
-    check_answers(found, [labels[0] for labels, _ in parts], np.concatenate([scores for _, scores in parts]))
+    check_predictions(found, [labels[0] for labels, _ in parts], np.concatenate([scores for _, scores in parts]))
     labels, scores = run(some(feed, slice(0, 0)))
     assert labels == []
     assert scores.shape == (0, len(scorer.score_names))
@@ -167,14 +168,16 @@ def test_columns_may_be_called_like_outputs_and_like_anything() -> None:
 def test_a_column_that_is_there_twice_is_refused() -> None:
     inputs = (Input("a", "number", 0, 1), Input("a", "number", 1, 1))
     scorer = Scorer(inputs, True, (), False, Linear(np.ones((1, 2)), np.zeros(1)), [0, 1], True)
-    with pytest.raises(ValueError, match="column 'a' is there twice"):
+    with pytest.raises(ValueError, match="column 'a' appears twice"):
         as_onnx(scorer)
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_columns_of_words_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"column 'words' is read as words.*use --to json"):
-        as_onnx(scorer_of(case(name).model))
+    with pytest.raises(
+        ValueError, match=r"column 'words' is a bag of words, which cannot be exported to onnx; use --to json"
+    ):
+        sx.export(case(name).model, to="onnx")
 
 
 def test_infinite_numbers_leave_a_row_without_an_answer_even_where_gaps_are_filled() -> None:
@@ -248,7 +251,7 @@ def test_the_same_model_gives_the_same_bytes(name: str) -> None:
 
 def test_without_onnx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"needs onnx: pip install 'separatrix\[onnx\]'"):
+    with pytest.raises(ImportError, match=r"needs the onnx package: pip install 'separatrix\[onnx\]'"):
         as_onnx(numbers(lines(2, 1)[0], [0, 1], 2))
 
 
@@ -266,7 +269,7 @@ def test_scales_are_not_rounded_to_32_bits_beside_a_matrix_product() -> None:
     for vectors, width in ((1, 1), (1, 3), (4, 1), (4, 3)):
         support, X = rng.normal(size=(vectors, width)), rng.normal(size=(20, width))
         coef = rng.normal(size=(vectors, 1))
-        poly = Kernelled("poly", 0.1, 3, 0.7, support, coef, np.array([0.3]), False)
+        poly = KernelExpansion("poly", 0.1, 3, 0.7, support, coef, np.array([0.3]), False)
         expected = (0.1 * X @ support.T + 0.7) ** 3 @ coef + 0.3
         scores = Running(as_onnx(numbers(poly, [0, 1], width)))({"X": X})[1]
         np.testing.assert_allclose(scores, expected, rtol=1e-10, atol=1e-13)
@@ -284,7 +287,7 @@ def test_gaussian_kernels_keep_their_digits_far_from_the_origin() -> None:
     rng = np.random.default_rng(0)
     support, X = (1e6 + rng.normal(size=(n, 3)) for n in (8, 30))
     coef = np.ones((8, 1))
-    kernel = Kernelled("rbf", 0.7, 3, 0.0, support, coef, np.zeros(1), False)
+    kernel = KernelExpansion("rbf", 0.7, 3, 0.0, support, coef, np.zeros(1), False)
     expected = np.exp(-0.7 * ((X[:, None] - support) ** 2).sum(axis=2)) @ coef
     scores = Running(as_onnx(numbers(kernel, [0, 1], 3)))({"X": X})[1]
     np.testing.assert_allclose(scores, expected, rtol=1e-9)
@@ -294,9 +297,9 @@ def test_gaussian_kernels_keep_their_digits_far_from_the_origin() -> None:
 def test_a_model_without_support_vectors_answers_by_its_bias(kernel: str) -> None:
     empty = np.zeros((0, 2))
     X = np.array([[1.0, 2.0], [np.nan, 0.0]])
-    machine = Kernelled(kernel, 1.0, 2, 0.0, empty, np.zeros((0, 1)), np.array([-2.0]), False)
+    machine = KernelExpansion(kernel, 1.0, 2, 0.0, empty, np.zeros((0, 1)), np.array([-2.0]), False)
     assert Running(as_onnx(numbers(machine, ["a", "b"], 2)))({"X": X})[0] == ["a", None]
-    ballot = Ballot(np.zeros(2), 0.0, np.zeros(0, dtype=np.int64), np.zeros(0), np.array([5.0]), 1.0)
+    ballot = Voters(np.zeros(2), 0.0, np.zeros(0, dtype=np.int64), np.zeros(0), np.array([5.0]), 1.0)
     voted = Voted(kernel, 1.0, 2, 0.0, empty, [ballot])
     labels, scores = Running(as_onnx(numbers(voted, ["a", "b"], 2)))({"X": X})
     assert labels == ["b", None]
@@ -309,7 +312,7 @@ def test_votes_with_sparse_rows_and_an_estimator_of_scikit_learn() -> None:
 
     found = of_estimator(make_pipeline(StandardScaler(), LogisticRegression()), 3)
     scorer = scorer_of(found.model)
-    check_answers(found, *Running(as_onnx(scorer))(feed_of(scorer, found.table)))
+    check_predictions(found, *Running(as_onnx(scorer))(feed_of(scorer, found.table)))
     rng = np.random.default_rng(3)
     towns, a = rng.integers(0, 90, 300), rng.normal(size=300)
     columns = {"a": a, "town": [f"town {k}" for k in towns], "y": ["hi" if v else "lo" for v in a + towns / 45 > 1]}
@@ -317,4 +320,4 @@ def test_votes_with_sparse_rows_and_an_estimator_of_scikit_learn() -> None:
     found = of_table(table, table.drop_columns(["y"]), "y", "voted", epochs=2)
     scorer = scorer_of(found.model)
     assert scorer.sparse
-    check_answers(found, *Running(as_onnx(scorer))(feed_of(scorer, found.table)))
+    check_predictions(found, *Running(as_onnx(scorer))(feed_of(scorer, found.table)))

@@ -1,6 +1,6 @@
 """One contender on one split: its predictions, seconds, bytes, and what is proved. Runs in a separate process.
 
-All are measured in the same way. Training is a call of ``fit`` on prepared rows, predicting a call of ``predict`` on all
+All are measured the same way. Training is a call of ``fit`` on prepared rows, predicting a call of ``predict`` on all
 test rows, or on a random sample if all would exceed the time limit; short calls are repeated, and the shortest counts.
 Memory is the rise of the process's peak resident memory during ``fit``, after a warm-up on a few rows: it counts C, C++
 and Python alike, in pages. Where the system cannot reset the peak, memory below an earlier peak is not counted.

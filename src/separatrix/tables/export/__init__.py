@@ -1,1 +1,1 @@
-"""Models for other places: one small description of a model, and one file for each language it is written in."""
+"""Models in other languages: one description of a model (``scorer``), a table of targets, one file for each target."""

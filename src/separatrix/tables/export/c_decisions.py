@@ -1,7 +1,7 @@
 """From the numbers of a row to its scores, in C: one function ``@_decide`` for each kind of model, with its arrays.
 
 ``@`` stands for the name that everything begins with. ``values->x`` are a row's scaled numbers, ``values->hot`` the
-places of its categories' ones, or -1.
+places of the ones of its one-hot encoded categories, or -1.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from separatrix.tables.export.c_words import numbers
 from separatrix.tables.export.kernel_formulas import C, formula_of
-from separatrix.tables.export.scorer import LANES, SPARSE_LANES, Kernelled, Layers, Linear, Scorer, Voted
+from separatrix.tables.export.scorer import LANES, SPARSE_LANES, KernelExpansion, Layers, Linear, Scorer, Voted
 
 
 class Part(NamedTuple):
@@ -30,7 +30,7 @@ def decision(scorer: Scorer) -> Part:
         part = _linear(made)
     elif isinstance(made, Layers):
         part = _layers(made)
-    elif isinstance(made, Kernelled):
+    elif isinstance(made, KernelExpansion):
         part = _kernelled(scorer, made)
     else:
         part = _voted(scorer, made)
@@ -106,8 +106,8 @@ def _layers(made: Layers) -> Part:
                 f"        for (j = 0; j < {len(weights)}; ++j) sum += layer_{place - 1}[j] * @_weights_{place}[k][j];\n"
                 f"        sum += @_bias_{place}[k];"
             )
-        answer = "sum" if last else "@_sigmoid(sum)"
-        body.append(f"    for (k = 0; k < {size}; ++k) {{\n{sums}\n        {into}[k] = {answer};\n    }}")
+        output = "sum" if last else "@_sigmoid(sum)"
+        body.append(f"    for (k = 0; k < {size}; ++k) {{\n{sums}\n        {into}[k] = {output};\n    }}")
     declared = [line for line in body if line.startswith("    double")]
     loops = [line for line in body if not line.startswith("    double")]
     inner = "k, j" if len(loops) > 1 else "k"
@@ -130,7 +130,7 @@ def _layers(made: Layers) -> Part:
     return Part(text, stack, len(loops) > 1)
 
 
-def _kernel(scorer: Scorer, made: Kernelled | Voted) -> Part:
+def _kernel(scorer: Scorer, made: KernelExpansion | Voted) -> Part:
     """Return the support vectors, and the kernel of a row with one of them."""
     formula = formula_of(C, made.kernel, "c")(scorer, made)
     lines = [numbers("@_support", made.support), *formula.arrays]
@@ -138,7 +138,7 @@ def _kernel(scorer: Scorer, made: Kernelled | Voted) -> Part:
     return Part("\n".join(lines), 0, formula.needs_exp)
 
 
-def _kernelled(scorer: Scorer, made: Kernelled) -> Part:
+def _kernelled(scorer: Scorer, made: KernelExpansion) -> Part:
     kernel = _kernel(scorer, made)
     size, classes = len(made.bias), len(scorer.classes)
     sums = f"""{numbers("@_coefficients", made.coef)}
@@ -158,7 +158,7 @@ def _kernelled(scorer: Scorer, made: Kernelled) -> Part:
     for (k = 0; k < {size}; ++k) scores[k] += @_bias[k];
 }}"""
         return Part(sums + text, 0, kernel.needs_exp)
-    text = f"""/* One machine for each pair of classes: a score is votes, and a fraction for how clear they were. */
+    text = f"""/* One-vs-one: a score is the votes of a class, plus a fraction for the size of its activations. */
 static inline void @_decide(const @_values *values, double *scores) {{
     double sum[{size}] = {{0.0}}, clear[{classes}] = {{0.0}};
     int i, k, first, second;
@@ -183,24 +183,24 @@ static inline void @_decide(const @_values *values, double *scores) {{
 
 def _voted(scorer: Scorer, made: Voted) -> Part:
     kernel = _kernel(scorer, made)
-    ends = np.cumsum([0, *(len(each.rows) for each in made.ballots)])
-    totals = [float(each.counts.sum()) for each in made.ballots]
+    ends = np.cumsum([0, *(len(each.rows) for each in made.voters)])
+    totals = [float(each.counts.sum()) for each in made.voters]
     start = "@_bias[k]"
     lines = []
-    if any(each.start.any() for each in made.ballots):
-        lines.append(numbers("@_start", np.stack([each.start for each in made.ballots])))
+    if any(each.start.any() for each in made.voters):
+        lines.append(numbers("@_start", np.stack([each.start for each in made.voters])))
         start = "@_product(values, @_start[k]) + @_bias[k]"
     lines += [
-        numbers("@_bias", [float(each.bias) for each in made.ballots]),
-        "/* Of each question: where its mistakes begin and end, and how much its first voter and all of them count. */",
+        numbers("@_bias", [float(each.bias) for each in made.voters]),
+        "/* For each task: where its mistakes begin and end, the votes of its first voter, and of all voters. */",
         numbers("@_ends", ends),
-        numbers("@_first_counts", [float(each.counts[0]) for each in made.ballots]),
+        numbers("@_first_counts", [float(each.counts[0]) for each in made.voters]),
         numbers("@_totals", [total if total > 0 else 1.0 for total in totals]),
-        numbers("@_constants", [float(each.square) for each in made.ballots]),
-        "/* Of each mistake: the support vector, the step, and how much the voter that came of it counts. */",
-        numbers("@_rows", np.concatenate([each.rows for each in made.ballots]).astype(np.int64)),
-        numbers("@_steps", np.concatenate([each.signed for each in made.ballots])),
-        numbers("@_counts", np.concatenate([each.counts[1:] for each in made.ballots])),
+        numbers("@_constants", [float(each.square) for each in made.voters]),
+        "/* For each mistake: the support vector, the step, and the votes of the voter that it made. */",
+        numbers("@_rows", np.concatenate([each.rows for each in made.voters]).astype(np.int64)),
+        numbers("@_steps", np.concatenate([each.signed for each in made.voters])),
+        numbers("@_counts", np.concatenate([each.counts[1:] for each in made.voters])),
         "",
         kernel.text,
         "",
@@ -213,11 +213,11 @@ static inline double @_vote(double activation, double count) {{
     return count * (activation > 0.0 ? 1.0 : activation < 0.0 ? -1.0 : {tie});
 }}
 
-/* A score is the share of votes for the class minus the share against it. */
+/* A score is the fraction of votes for the class minus the fraction against it. */
 static inline void @_decide(const @_values *values, double *scores) {{
     SEPARATRIX_NOT_FUSED
     int k, j;
-    for (k = 0; k < {len(made.ballots)}; ++k) {{
+    for (k = 0; k < {len(made.voters)}; ++k) {{
         const double start = {start};
         double votes = @_vote(start, @_first_counts[k]), grown = 0.0;
         for (j = @_ends[k]; j < @_ends[k + 1]; ++j) {{

@@ -1,4 +1,4 @@
-"""A model as C: one header for C99 and C++, which needs no library but C's own, allocates nothing and keeps nothing."""
+"""A model as C: one header for C99 and C++ that needs only the C library, allocates nothing and keeps no state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _START = """#include <math.h>
 #include <stddef.h>
 
 #if (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST)
-#error "compiled with fast math, a missing number would be taken for one that is there"
+#error "fast math is not supported: missing values are NAN"
 #endif
 
 #ifndef SEPARATRIX_NOT_FUSED
@@ -26,7 +26,7 @@ _START = """#include <math.h>
 #define SEPARATRIX_NOT_FUSED
 #endif
 #endif"""
-_FIND = """/* The place of the ones of a text, by halves among the sorted texts; -1 if it is not there. */
+_FIND = """/* Binary search for a category; its place in the one-hot encoding, -1 if it is unknown. */
 static inline int @_find(const char *text, const char *const *texts, const int *places, int n) {
     int low = 0, high = n;
     while (low < high) {
@@ -53,14 +53,12 @@ def as_c(scorer: Scorer, name: str = "model") -> str:
     Examples
     --------
     >>> from separatrix import Perceptron
-    >>> from separatrix.tables.export.scorer import scorer_of
+    >>> from separatrix.tables.export.conversion import scorer_of
     >>> model = Perceptron().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
     >>> "static inline int both_predict(const double *row)" in as_c(scorer_of(model), "both")
     True
     """
     check_name(name)
-    for each in scorer.role("text"):
-        raise ValueError(f"column {each.name!r} is text, and C takes no texts apart into words; --to json can hold it")
     names = members(each.name for each in scorer.inputs)
     made = decision(scorer)
     parts = [
@@ -68,10 +66,10 @@ def as_c(scorer: Scorer, name: str = "model") -> str:
         *_interface(scorer, name, names),
         *_reading(scorer, name, names),
         made.text.replace("@_", f"{name}_"),
-        _answers(scorer).replace("@_", f"{name}_"),
+        _predictions(scorer).replace("@_", f"{name}_"),
     ]
     body = "\n\n".join(parts)
-    guard = f"SEPARATRIX_{name}_{zlib.crc32(body.encode()):08x}"  # two models of one name are an error, not one of them
+    guard = f"SEPARATRIX_{name}_{zlib.crc32(body.encode()):08x}"  # two models of the same name are an error
     return f"{_comment(scorer, name, names, made)}\n#ifndef {guard}\n#define {guard}\n\n{body}\n\n#endif\n"
 
 
@@ -85,13 +83,13 @@ def _row(scorer: Scorer, name: str) -> str:
 def _comment(scorer: Scorer, name: str, names: list[str], made: Part) -> str:
     labels = _some([quoted(str(label)) for label in scorer.classes])
     lines = [f"A {scorer.kind} as C, written by separatrix {__version__}.", ""]
-    lines += [*_wrapped(f"It answers with {quoted(scorer.target)}:", labels), "", f'    #include "{name}.h"', ""]
+    lines += [*_wrapped(f"It predicts {quoted(scorer.target)}:", labels), "", f'    #include "{name}.h"', ""]
     given = "&row" if scorer.named else "row"
     lines += _example(scorer, name, names)
     lines += [
-        f"    int best = {name}_predict({given});  // a place in {name}_classes; -1 where the row has no answer",
+        f"    int best = {name}_predict({given});  // an index into {name}_classes; -1: no prediction",
         f"    double scores[{name}_N_SCORES];",
-        f"    int there = {name}_scores({given}, scores);  // 0 where the row has no answer; the scores are NAN then",
+        f"    int ok = {name}_scores({given}, scores);  // 0: no prediction, and the scores are NAN",
         "",
     ]
     if scorer.named:
@@ -103,10 +101,10 @@ def _comment(scorer: Scorer, name: str, names: list[str], made: Part) -> str:
     numeric, categories = scorer.role("number"), scorer.role("category")
     stack = made.stack + 8 * len(numeric) + 4 * len(categories) + 8 * len(scorer.score_names)
     lines += [
-        f"Nothing is allocated and nothing is kept; arrays on the stack take {stack:,} bytes. "
-        + ("It needs exp of C's library (-lm)." if made.needs_exp else "No library is needed."),
-        "Numbers are added in the order of separatrix itself: with IEEE doubles and -ffp-contract=off, linear models",
-        "give the same bits (clang needs no flag). With -ffast-math it does not compile: NAN must stay NAN.",
+        f"It allocates nothing and keeps no state; arrays on the stack take {stack:,} bytes. "
+        + ("It needs exp (link with -lm)." if made.needs_exp else "It needs no library."),
+        "Sums are in the same order as in separatrix: with IEEE doubles and -ffp-contract=off, linear models",
+        "give the same bits (clang needs no flag). -ffast-math is an error: missing values are NAN.",
     ]
     return "/* " + "\n".join(f" * {line}".rstrip() for line in lines).removeprefix(" * ") + "\n */"
 
@@ -122,16 +120,14 @@ def _example(scorer: Scorer, name: str, names: list[str]) -> list[str]:
 
 def _gaps(scorer: Scorer) -> list[str]:
     numeric, categories = scorer.role("number"), scorer.role("category")
-    none, lines = "a row with one has no answer.", []
+    none, lines = "the row has no prediction.", []
     if numeric:
-        gap = "the mean takes its place." if numeric[0].fill is not None else none
-        lines.append(f"A missing number is NAN: {gap} An infinite one never has an answer.")
+        gap = "the mean is used." if numeric[0].fill is not None else none
+        lines.append(f"A missing number is NAN: {gap} An infinite number: no prediction.")
     if categories:
-        gap = "it counts as none." if categories[0].optional else none
-        lines.append(f"A category is a text in UTF-8. A missing one is NULL: {gap}")
-        lines.append(
-            f"One that the model was not trained on: {'it counts as none.' if scorer.unknown == 'zero' else none}"
-        )
+        gap = "encoded as all zeros." if categories[0].optional else none
+        lines.append(f"A category is text in UTF-8. A missing category is NULL: {gap}")
+        lines.append(f"An unknown category: {'encoded as all zeros.' if scorer.unknown == 'zero' else none}")
     return lines
 
 
@@ -161,7 +157,7 @@ def _interface(scorer: Scorer, name: str, names: list[str]) -> list[str]:
 
 
 def _typed(labels: list[Any], name: str) -> str:
-    """Return the labels that are no texts as what they are."""
+    """Return labels that are not text in their own type."""
     if any(isinstance(label, str) for label in labels):
         return ""
     if any(isinstance(label, float) for label in labels):
@@ -177,12 +173,12 @@ def _typed(labels: list[Any], name: str) -> str:
 
 
 def _reading(scorer: Scorer, name: str, names: list[str]) -> list[str]:
-    """Return what turns a row into numbers and places, and says whether anything is missing."""
+    """Return the C that turns a row into numbers and places, and reports missing values."""
     numeric, categories = scorer.role("number"), scorer.role("category")
     held = [f"double x[{len(numeric)}];"] if numeric else []
     held += [f"int hot[{len(categories)}];"] if categories else []
     parts = [
-        f"/* A row's numbers, scaled{', and where the ones of its categories are' if categories else ''}. */\n"
+        f"/* A row's scaled numbers{', and the places of its one-hot encoded categories' if categories else ''}. */\n"
         f"typedef struct {{ {' '.join(held)} }} {name}_values;"
     ]
     body: list[str] = []
@@ -205,13 +201,13 @@ def _reading(scorer: Scorer, name: str, names: list[str]) -> list[str]:
         )
         parts.append(texts(f"{name}_{own}_texts", [text for _, text, _ in spelled], f"column {each.name!r}"))
         parts.append(numbers(f"{name}_{own}_places", [where for _, _, where in spelled]))
-        found = f"{name}_find(row->{own}, {name}_{own}_texts, {name}_{own}_places, {len(spelled)})"
+        code = f"{name}_find(row->{own}, {name}_{own}_texts, {name}_{own}_places, {len(spelled)})"
         if each.optional:
-            body.append(f"    values->hot[{place}] = row->{own} == NULL ? -1 : {found};")
+            body.append(f"    values->hot[{place}] = row->{own} == NULL ? -1 : {code};")
             if scorer.unknown == "null":
                 body.append(f"    if (row->{own} != NULL && values->hot[{place}] < 0) return 0;")
         else:
-            body += [f"    if (row->{own} == NULL) return 0;", f"    values->hot[{place}] = {found};"]
+            body += [f"    if (row->{own} == NULL) return 0;", f"    values->hot[{place}] = {code};"]
             if scorer.unknown == "null":
                 body.append(f"    if (values->hot[{place}] < 0) return 0;")
     head = f"static inline int {name}_read({_row(scorer, name)}, {name}_values *values) {{"
@@ -242,7 +238,7 @@ def _scaling(scorer: Scorer, name: str) -> str:
 # ------------------------------------------------------------------------------------------ from scores to labels
 
 
-def _answers(scorer: Scorer) -> str:
+def _predictions(scorer: Scorer) -> str:
     row, classes, scores = _row(scorer, "@"), len(scorer.classes), len(scorer.score_names)
     if classes == 1:
         label = "    return 0;"
@@ -254,7 +250,7 @@ def _answers(scorer: Scorer) -> str:
     return best;"""
     count = "\n    int k, best = 0;" if classes > 2 else ""
     zeros = ", ".join(["{0.0}"] * bool(scorer.role("number")) + ["{0}"] * bool(scorer.role("category")))
-    return f"""/* Whether the row has an answer; its score{"s, one for each class" if scores > 1 else ""}. */
+    return f"""/* Writes the score{"s, one for each class" if scores > 1 else ""}; 0 if the row has no prediction. */
 static inline int @_scores({row}, double *scores) {{
     @_values values = {{{zeros}}};
     int k;
@@ -266,7 +262,7 @@ static inline int @_scores({row}, double *scores) {{
     return 0;
 }}
 
-/* The row's place in @_classes, -1 where it has no answer. */
+/* Returns an index into @_classes, -1 if the row has no prediction. */
 static inline int @_predict({row}) {{
     double scores[{scores}];{count}
     if (!@_scores(row, scores)) return -1;

@@ -1,4 +1,4 @@
-"""The words of C: names, texts, numbers, arrays and comments, written so that every compiler reads what was meant."""
+"""C literals: names, strings, numbers, arrays and comments that every compiler reads alike."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LINE = 116
 
 
 def check_name(name: str) -> str:
-    """Return the name that everything in a header begins with, or refuse it.
+    """Return the prefix of all names in a header, or refuse it.
 
     Examples
     --------
@@ -38,15 +38,15 @@ def check_name(name: str) -> str:
     >>> check_name("2nd")
     Traceback (most recent call last):
     ...
-    ValueError: '2nd' cannot begin the names in C: give letters, digits and _, the first a letter, up to 48 of them
+    ValueError: '2nd' is not a prefix for C names: use letters, digits and _, a letter first, at most 48 characters
     """
     if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name) or len(name) > _LONGEST_NAME:
         raise ValueError(
-            f"{name!r} cannot begin the names in C: give letters, digits and _, the first a letter, up to "
-            f"{_LONGEST_NAME} of them"
+            f"{name!r} is not a prefix for C names: use letters, digits and _, a letter first, at most {_LONGEST_NAME} "
+            "characters"
         )
     if name in _KEYWORDS:
-        raise ValueError(f"{name!r} cannot begin the names in C: it is a word of C or C++ itself")
+        raise ValueError(f"{name!r} is not a prefix for C names: it is a keyword of C or C++")
     return name
 
 
@@ -59,7 +59,7 @@ def members(names: Iterable[str]) -> list[str]:
     ['age', 'gr_e_cm', 'class_', 'column_1st', 'column_5', 'AGE', 'age_2', 'M_PI_']
     """
     taken: set[str] = set()
-    found = []
+    identifiers = []
     for place, name in enumerate(names, start=1):
         plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:_LONGEST_NAME].rstrip("_")
         plain = plain if plain[:1].isalpha() else f"column_{plain or place}"
@@ -69,8 +69,8 @@ def members(names: Iterable[str]) -> list[str]:
             count += 1
             own = f"{plain.rstrip('_')}_{count}"
         taken.add(own)
-        found.append(own)
-    return found
+        identifiers.append(own)
+    return identifiers
 
 
 def text(value: str, what: str) -> str:
@@ -82,7 +82,7 @@ def text(value: str, what: str) -> str:
     "say \"\303\2511\"\?\?/"
     """
     if "\0" in value:
-        raise ValueError(f"{what} holds a null character, which ends a text in C: {value!r}")
+        raise ValueError(f"{what} contains a null character, which ends a string in C: {value!r}")
     letters = [_letter(byte) for byte in value.encode("utf-8")]
     if len(letters) > _LONGEST_TEXT:
         return "{" + ",".join("'\\''" if each == "'" else f"'{each}'" for each in letters) + ",0}"
@@ -99,7 +99,7 @@ def _letter(byte: int) -> str:
 def number(value: Any) -> str:
     """Return a double that reads back as the same bits."""
     if not math.isfinite(value):
-        raise ValueError(f"a model with a weight that is {float(value)} cannot be exported")
+        raise ValueError(f"cannot export a model with a weight that is {float(value)}")
     return repr(float(value))
 
 

@@ -1,4 +1,4 @@
-"""One function to write a model for another place."""
+"""``separatrix.export``: a fitted model in a form that runs without Python."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.files import write_bytes, write_text
-from separatrix.tables.export.scorer import scorer_of
+from separatrix.tables.export.conversion import scorer_of
+from separatrix.tables.export.targets import TARGETS, Target
 
-TARGETS = {"onnx": (".onnx",), "sql": (".sql",), "c": (".h", ".hpp", ".c"), "json": (".json",)}
-SCORER = "separatrix.js"  # what reads the JSON in a browser
+_OWN = b"separatrix-scorer"  # in every version of our script
 
 
 def export(
@@ -24,31 +24,31 @@ def export(
 ) -> str | bytes:
     """Return a fitted model in a form that runs without Python, and write it to a file if one is named.
 
-    What is done to the columns (scaling, categories, filled gaps) is part of it, and its labels are those of
-    ``predict``. A row that lacks a value, or holds an infinite one, has no answer: NULL in SQL, -1 in C, null in
-    JavaScript; in ONNX its scores are NaN and the model's metadata say what its label is.
+    Preprocessing (scaling, one-hot encoding, imputation) is included, and predictions are those of ``predict``. A row
+    with missing or infinite values has no prediction: NULL in SQL, -1 in C, null in JavaScript; in ONNX its scores are
+    NaN and the model's metadata give its label.
 
-    Numbers are doubles everywhere, and dense rows of linear and voted models are added in the package's own order, so
-    that ties fall alike. Sparse rows (many categories, libsvm) are so in C and JavaScript. Elsewhere, and with kernels
-    and networks, a score within rounding of a tie can fall on the other side.
+    Numbers are doubles everywhere, and sums over dense rows of linear and voted models are in the package's own order,
+    so that ties are equal. The same holds for sparse rows (many categories, libsvm) in C and JavaScript. Elsewhere,
+    and with kernels and networks, a score within rounding of a tie can fall on the other side.
 
     Parameters
     ----------
     model : model of a table, estimator or pipeline
         What ``separatrix fit`` wrote (``sx.load``), a classifier of this package, a linear classifier of scikit-learn,
-        or a pipeline of scalers that ends in one.
+        or a pipeline of scalers and one of these.
     path : path, optional
         The file to write. With ``to="json"``, ``separatrix.js``, which reads it, is written beside it.
     to : {"onnx", "sql", "c", "json"}, optional
-        The form; by default the one that the path's ending names. "onnx": a graph of operator set 13, which needs the
-        extra ``onnx`` to be written. "sql": one SELECT for DuckDB, PostgreSQL and SQLite (linear models and
-        networks). "c": a header without dependencies. "json": for ``separatrix.js``; the only one that reads words.
+        The target; by default by the ending of the path. "onnx": a graph of operator set 13 (needs the extra
+        ``onnx``). "sql": one SELECT for DuckDB, PostgreSQL and SQLite (linear models and networks). "c": a header
+        without dependencies. "json": for ``separatrix.js``; the only one for bag-of-words columns.
     unknown : {"null", "zero"}, default="null"
-        Whether a row with a category that the model was not trained on has no answer, or that category counts as none.
+        Whether a row with an unknown category has no prediction, or that category is encoded as all zeros.
     table : str, default="data"
         For SQL: the table's name.
     name : str, default="model"
-        For C: how names begin.
+        For C: the prefix of all names.
 
     Returns
     -------
@@ -62,8 +62,8 @@ def export(
     >>> model = sx.Perceptron(shuffle=False).fit(X, y)
     >>> print(sx.export(model, to="sql", table="points"))  # doctest: +ELLIPSIS
     -- Written by separatrix 0.1.0 for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
-    -- Rows that lack a value get NULL.
-    -- The scores and the prediction are added as the last columns; the table must have none of their names itself.
+    -- Rows with missing values get NULL.
+    -- Scores and prediction are added as the last columns; the table must not have columns of these names.
     SELECT scored.*,
       CASE WHEN scored."score" >= 0 THEN 1 WHEN scored."score" < 0 THEN -1 END AS "prediction"
     FROM (
@@ -77,66 +77,47 @@ def export(
     ) AS scored
     <BLANKLINE>
     """
-    form = form_of(path, to)
-    scorer = scorer_of(model, unknown=unknown)
-    content: str | bytes
-    if form == "onnx":
-        from separatrix.tables.export.onnx_graph import as_onnx
-
-        content = as_onnx(scorer)
-    elif form == "sql":
-        from separatrix.tables.export.sql import as_sql
-
-        content = as_sql(scorer, table)
-    elif form == "c":
-        from separatrix.tables.export.c_header import as_c
-
-        content = as_c(scorer, name)
-    else:
-        from separatrix.tables.export.json_scorer import as_json
-
-        content = as_json(scorer)
+    target = target_of(path, to)
+    content = target.write(scorer_of(model, unknown=unknown), table=table, name=name)
     if path is not None:
-        _write(path, content, with_script=form == "json")
+        _write(path, content, target)
     return content
 
 
-def form_of(path: str | os.PathLike[str] | None, to: str | None) -> str:
-    """Return what a model is written as: what is asked for, or what the path's ending names."""
+def target_of(path: str | os.PathLike[str] | None, to: str | None) -> Target:
+    """Return the target that ``to`` names, or else the ending of the path."""
     known = ", ".join(TARGETS)
     if to is not None:
         if to not in TARGETS:
             raise ValueError(f"to must be one of {known}; found {to!r}")
-        return to
+        return TARGETS[to]
     if path is None:
-        raise ValueError(f"say what to export to, one of {known}")
+        raise ValueError(f"no export target given; choose one of {known}")
     ending = Path(path).suffix.lower()
-    for form, endings in TARGETS.items():
-        if ending in endings:
-            return form
-    every = ", ".join(ending for endings in TARGETS.values() for ending in endings)
-    raise ValueError(f"{os.fspath(path)} ends in none of {every}; say what to export to, one of {known}")
+    for target in TARGETS.values():
+        if ending in target.endings:
+            return target
+    every = ", ".join(ending for target in TARGETS.values() for ending in target.endings)
+    raise ValueError(f"{os.fspath(path)} ends in none of {every}; give the export target, one of {known}")
 
 
-def script_beside(path: str | os.PathLike[str]) -> Path | None:
-    """Return where the script that reads a JSON file goes, or refuse the path; None for a device or pipe."""
+def script_beside(path: str | os.PathLike[str], target: Target) -> Path | None:
+    """Return where the script of a target goes, or refuse the path; None without one, and for a device or pipe."""
     path = Path(path)
-    if path.name == SCORER:
-        raise ValueError(f"{path} cannot hold the model: {SCORER} is the script that reads it; name another file")
-    return path.with_name(SCORER) if path.is_file() or not path.exists() else None
+    if target.script is None:
+        return None
+    name = target.script[1]
+    if path.name == name:
+        raise ValueError(f"{path} is the name of the script that reads the model; choose another file")
+    return path.with_name(name) if path.is_file() or not path.exists() else None
 
 
-def _write(path: str | os.PathLike[str], content: str | bytes, *, with_script: bool) -> None:
-    script, code = None, ""
-    if with_script:
-        from separatrix.tables.export.json_scorer import javascript
-
-        script, code = script_beside(path), javascript()
-        first = code.partition("\n")[0].encode()
-        if script is not None and script.exists() and not script.read_bytes().startswith(first):
-            raise ValueError(
-                f"{script} is there already and is not the script that reads the model; name another folder"
-            )
+def _write(path: str | os.PathLike[str], content: str | bytes, target: Target) -> None:
+    script, code = script_beside(path, target), ""
+    if script is not None and target.script is not None:
+        code = Path(__file__).with_name(target.script[0]).read_text(encoding="utf-8")
+        if script.exists() and _OWN not in script.read_bytes():
+            raise ValueError(f"{script} exists and was not written by separatrix; choose another folder")
     if isinstance(content, str):
         write_text(path, content)
     else:

@@ -1,4 +1,4 @@
-"""A model as JSON, and the script that answers from it in browsers and in node (scorer.js).
+"""A model as JSON, and the script that predicts from it in browsers and in node (scorer.js).
 
 The format, version 1, is one object; numbers are doubles that read back exactly, and the same model gives the same
 bytes.
@@ -9,11 +9,11 @@ kind, target, named
     The estimator, what it predicts, and whether columns have names; without, a row is an array.
 columns
     In the order of their numbers in a row. Each has ``name`` and ``role``: a "number" becomes itself (``fill`` in place
-    of a missing one); a "category" a 1 among zeros (``levels``: for each value the ways to write it); a "text" its
-    words and pairs of words (``words`` and the ``rarity`` each is multiplied by, or ``hashed`` into so many places),
-    to length 1. ``optional``: a missing one counts as none.
+    of a missing one); a "category" is one-hot encoded (``levels``: the spellings of each); a "text" is a bag of
+    unigrams and bigrams (``words`` and their inverse document frequencies ``rarity``, or ``hashed`` into this many
+    features) of length 1. ``optional``: a missing value is encoded as all zeros.
 unknown
-    "null": a row with a category that is in no level has no answer; "zero": it counts as none.
+    "null": a row with an unknown category has no prediction; "zero": it is encoded as all zeros.
 steps
     What is done to the number columns, in this order: ``operation`` is "minus", "over", "times" or "plus".
 sparse
@@ -30,7 +30,6 @@ classes, tie_is_positive
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ import numpy as np
 from separatrix import __version__
 from separatrix.geometry.kernels import KERNELS
 from separatrix.geometry.rows import Floats
-from separatrix.tables.export.scorer import Decision, Input, Kernelled, Layers, Linear, Scorer, Voted
+from separatrix.tables.export.scorer import Decision, Input, KernelExpansion, Layers, Linear, Scorer, Voted
 
 FORMAT, VERSION = "separatrix-scorer", 1
 _SAFE = 2**53 - 1  # whole numbers that JavaScript's numbers can tell apart
@@ -46,12 +45,12 @@ _SPARSE = 32  # shorter vectors are written whole
 
 
 def as_json(scorer: Scorer) -> str:
-    """Return the model as the text of a JSON file; ``scorer.js`` answers from it.
+    """Return the model as the text of a JSON file; ``scorer.js`` reads it.
 
     Examples
     --------
     >>> from separatrix import Perceptron
-    >>> from separatrix.tables.export.scorer import scorer_of
+    >>> from separatrix.tables.export.conversion import scorer_of
     >>> model = Perceptron().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
     >>> json.loads(as_json(scorer_of(model)))["classes"]
     {'type': 'whole', 'labels': [0, 1]}
@@ -74,13 +73,8 @@ def as_json(scorer: Scorer) -> str:
     try:
         lines = [f"{json.dumps(key)}: {_compact(value)}" for key, value in parts.items()]
     except ValueError:
-        raise ValueError("a model with a weight that is not a finite number cannot be exported") from None
+        raise ValueError("cannot export a model with weights that are not finite") from None
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def javascript() -> str:
-    """Return the text of the script that answers from the JSON."""
-    return Path(__file__).with_name("scorer.js").read_text(encoding="utf-8")
 
 
 def _compact(value: Any) -> str:
@@ -89,16 +83,16 @@ def _compact(value: Any) -> str:
 
 
 def _column(each: Input) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": each.name, "role": each.role}
+    column: dict[str, Any] = {"name": each.name, "role": each.role}
     if each.role == "number":
-        return found if each.fill is None else {**found, "fill": each.fill}
-    found["optional"] = each.optional
+        return column if each.fill is None else {**column, "fill": each.fill}
+    column["optional"] = each.optional
     if each.role == "category":
-        return {**found, "levels": [list(level) for level in each.levels]}
+        return {**column, "levels": [list(level) for level in each.levels]}
     if each.words is None:
-        return {**found, "hashed": each.width}
+        return {**column, "hashed": each.width}
     assert each.rarity is not None
-    return {**found, "words": sorted(each.words, key=each.words.__getitem__), "rarity": each.rarity.tolist()}
+    return {**column, "words": sorted(each.words, key=each.words.__getitem__), "rarity": each.rarity.tolist()}
 
 
 def _classes(labels: list[Any]) -> dict[str, Any]:
@@ -119,7 +113,7 @@ def _decision(made: Decision) -> dict[str, Any]:
     if isinstance(made, Layers):
         layers = zip(made.weights, made.biases, strict=True)
         return {"type": "layers", "layers": [{"weights": _vectors(w.T), "bias": b.tolist()} for w, b in layers]}
-    if isinstance(made, Kernelled):
+    if isinstance(made, KernelExpansion):
         return {
             "type": "kernelled",
             "kernel": _kernel(made),
@@ -137,12 +131,12 @@ def _decision(made: Decision) -> dict[str, Any]:
             "steps": each.signed.tolist(),
             "counts": each.counts.tolist(),
         }
-        for each in made.ballots
+        for each in made.voters
     ]
     return {"type": "voted", "kernel": _kernel(made), "ballots": ballots, "support": _vectors(made.support)}
 
 
-def _kernel(made: Kernelled | Voted) -> dict[str, Any]:
+def _kernel(made: KernelExpansion | Voted) -> dict[str, Any]:
     return {"name": made.kernel, **{each: getattr(made, each) for each in KERNELS[made.kernel].parameters}}
 
 

@@ -5,11 +5,13 @@ Everything is in doubles. ONNX's own ``Sigmoid`` is not used: onnxruntime's lose
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from separatrix.tables.export.kernel_formulas import ONNX, formula_of
 from separatrix.tables.export.onnx_nodes import Nodes
-from separatrix.tables.export.scorer import Ballot, Kernelled, Layers, Linear, Scorer, Voted, pair_names
+from separatrix.tables.export.scorer import KernelExpansion, Layers, Linear, Scorer, Voted, Voters
 
 
 def scores(nodes: Nodes, scorer: Scorer, x: str) -> str:
@@ -23,11 +25,11 @@ def scores(nodes: Nodes, scorer: Scorer, x: str) -> str:
     if isinstance(decision, Voted):
         return _voted(nodes, scorer, decision, x)
     if len(decision.support):
-        found = nodes.matrix_product(_kernel(nodes, decision, x), decision.coef)
+        sums = nodes.matrix_product(_kernel(nodes, decision, x), decision.coef)
     else:  # the same for every row
-        found = nodes.matrix_product(x, np.zeros((scorer.width, len(decision.bias))))
-    found = nodes.add("Add", found, decision.bias)
-    return _votes_of_pairs(nodes, scorer, found) if decision.pairs else found
+        sums = nodes.matrix_product(x, np.zeros((scorer.width, len(decision.bias))))
+    activations = nodes.add("Add", sums, decision.bias)
+    return _votes_of_pairs(nodes, scorer, activations) if decision.pairs else activations
 
 
 def _network(nodes: Nodes, layers: Layers, x: str) -> str:
@@ -47,14 +49,14 @@ def _sigmoid(nodes: Nodes, z: str) -> str:
 # ------------------------------------------------------------------------------------------------ kernels
 
 
-def _kernel(nodes: Nodes, decision: Kernelled | Voted, x: str, *, in_lanes: bool = False) -> str:
+def _kernel(nodes: Nodes, decision: KernelExpansion | Voted, x: str, *, in_lanes: bool = False) -> str:
     """Return the kernel of each row with each support vector."""
     return formula_of(ONNX, decision.kernel, "onnx")(nodes, decision, x, in_lanes)
 
 
 def _votes_of_pairs(nodes: Nodes, scorer: Scorer, activations: str) -> str:
     """Return a score for each class from one activation for each pair: votes, and a third at most for how clear."""
-    pairs = pair_names(scorer.classes)
+    pairs = list(combinations(range(len(scorer.classes)), 2))
     first, second = np.zeros((2, len(pairs), len(scorer.classes)))
     for k, (one, other) in enumerate(pairs):
         first[k, one], second[k, other] = 1.0, 1.0
@@ -73,27 +75,27 @@ def _votes_of_pairs(nodes: Nodes, scorer: Scorer, activations: str) -> str:
 
 def _voted(nodes: Nodes, scorer: Scorer, decision: Voted, x: str) -> str:
     in_lanes = not scorer.sparse
-    starts = np.array([ballot.start for ballot in decision.ballots])
-    biases = np.array([ballot.bias for ballot in decision.ballots])
+    starts = np.array([task.start for task in decision.voters])
+    biases = np.array([task.bias for task in decision.voters])
     first = nodes.add("Add", nodes.products(x, starts, in_lanes=in_lanes), biases)
     kernel = _kernel(nodes, decision, x, in_lanes=in_lanes) if len(decision.support) else ""
     shares = [
-        _share(nodes, ballot, nodes.column(first, k), kernel, scorer.tie_is_positive)
-        for k, ballot in enumerate(decision.ballots)
+        _share(nodes, task, nodes.column(first, k), kernel, scorer.tie_is_positive)
+        for k, task in enumerate(decision.voters)
     ]
     return nodes.add("Concat", *shares, axis=1)
 
 
-def _share(nodes: Nodes, ballot: Ballot, first: str, kernel: str, tie_is_positive: bool) -> str:
-    """Return the share of votes for a class minus the share against it."""
-    answers = first
-    if len(ballot.rows):
-        values = nodes.add("Gather", kernel, ballot.rows.astype(np.int64), axis=1)
-        steps = nodes.add("Mul", nodes.add("Add", values, np.array(ballot.square)), ballot.signed)
+def _share(nodes: Nodes, task: Voters, first: str, kernel: str, tie_is_positive: bool) -> str:
+    """Return the fraction of votes for a class minus the fraction against it."""
+    activations = first
+    if len(task.rows):
+        values = nodes.add("Gather", kernel, task.rows.astype(np.int64), axis=1)
+        steps = nodes.add("Mul", nodes.add("Add", values, np.array(task.square)), task.signed)
         later = nodes.add("Add", nodes.add("CumSum", steps, np.array(1)), first)
-        answers = nodes.add("Concat", first, later, axis=1)
-    positive = nodes.add("GreaterOrEqual" if tie_is_positive else "Greater", answers, np.array(0.0))
+        activations = nodes.add("Concat", first, later, axis=1)
+    positive = nodes.add("GreaterOrEqual" if tie_is_positive else "Greater", activations, np.array(0.0))
     votes = nodes.add("Where", positive, np.array(1.0), np.array(-1.0))
-    share = nodes.matrix_product(votes, ballot.counts[:, None])
-    total = float(ballot.counts.sum())
+    share = nodes.matrix_product(votes, task.counts[:, None])
+    total = float(task.counts.sum())
     return nodes.add("Div", share, np.array(total)) if total > 0 else share

@@ -16,7 +16,7 @@ from separatrix.tables.export.onnx_nodes import IR_VERSION, ML_OPSET, OPSET, Nod
 from separatrix.tables.export.scorer import Input, Scorer
 
 ROWS = "N"  # the name of the size that is not fixed
-_NONE, _NO_ANSWER = -1, -2  # codes of a category that counts as none, and of one that leaves the row without an answer
+_ALL_ZEROS, _NO_PREDICTION = -1, -2  # codes of a category encoded as all zeros, and of one without a prediction
 
 
 def as_onnx(scorer: Scorer) -> bytes:
@@ -28,7 +28,7 @@ def as_onnx(scorer: Scorer) -> bytes:
 
     The outputs are ``label`` of shape [N] and ``scores``, doubles of shape [N, 1] for one or two classes and one
     column for each of more. Texts are strings, whole numbers int64, flags int64 0 and 1, floats doubles. A row without
-    an answer, among them one with an infinite number, has the scores NaN and a label that is no class: the empty
+    a prediction, such as one with an infinite number, has the scores NaN and a label that is not a class: the empty
     string, -1 or the next smaller whole number, NaN.
 
     The file says in its metadata: ``target``, ``kind``, ``classes`` and the ``labels`` they are given out as (JSON),
@@ -45,7 +45,7 @@ def as_onnx(scorer: Scorer) -> bytes:
     --------
     >>> import onnx
     >>> import separatrix as sx
-    >>> from separatrix.tables.export.scorer import scorer_of
+    >>> from separatrix.tables.export.conversion import scorer_of
     >>> model = sx.Perceptron().fit([[2.0, 1.0], [-1.0, -2.0]], ["up", "down"])
     >>> graph = onnx.load_from_string(as_onnx(scorer_of(model))).graph
     >>> [each.name for each in (*graph.input, *graph.output)]
@@ -54,25 +54,19 @@ def as_onnx(scorer: Scorer) -> bytes:
     try:
         import onnx
     except ImportError as problem:
-        raise ImportError("a model as ONNX needs onnx: pip install 'separatrix[onnx]'") from problem
-    texts = scorer.role("text")
-    if texts:
-        raise ValueError(
-            f"column {texts[0].name!r} is read as words, and ONNX has no operator that splits texts into the same "
-            "words: use --to json, which can hold it"
-        )
+        raise ImportError("export to ONNX needs the onnx package: pip install 'separatrix[onnx]'") from problem
     names = _input_names(scorer)
     nodes = Nodes(onnx, list(names))
     x, gone = _row(nodes, scorer, list(names))
-    found = scores(nodes, scorer, x)
-    labels, answers = _labels(scorer.classes)
+    values = scores(nodes, scorer, x)
+    labels, outputs = _labels(scorer.classes)
     label_name, scores_name = (_free(name, names) for name in ("label", "scores"))
-    index = nodes.add("Where", gone, np.array(len(scorer.classes)), _winner(nodes, scorer, found))
-    nodes.add("Squeeze", nodes.add("Gather", answers, index), np.array([1]), into=label_name)
-    nodes.add("Where", gone, np.array(np.nan), found, into=scores_name)
+    index = nodes.add("Where", gone, np.array(len(scorer.classes)), _winner(nodes, scorer, values))
+    nodes.add("Squeeze", nodes.add("Gather", outputs, index), np.array([1]), into=label_name)
+    nodes.add("Where", gone, np.array(np.nan), values, into=scores_name)
 
     helper, kinds = onnx.helper, onnx.TensorProto
-    kind = {"O": kinds.STRING, "i": kinds.INT64, "f": kinds.DOUBLE}[answers.dtype.kind]
+    kind = {"O": kinds.STRING, "i": kinds.INT64, "f": kinds.DOUBLE}[outputs.dtype.kind]
     graph = helper.make_graph(
         nodes.nodes,
         scorer.kind,
@@ -86,7 +80,7 @@ def as_onnx(scorer: Scorer) -> bytes:
     return _file(onnx, scorer, graph, {
         "classes": _json(scorer.classes),
         "labels": _json(labels),
-        "no_answer": str(answers.tolist()[-1]),
+        "no_answer": str(outputs.tolist()[-1]),
         "inputs": _json(names),
         "outputs": _json({label_name: "label", scores_name: "scores"}),
     })  # fmt: skip
@@ -122,7 +116,7 @@ def _input_names(scorer: Scorer) -> dict[str, str]:
     names: dict[str, str] = {}
     for each in scorer.inputs:
         if each.name in names.values():
-            raise ValueError(f"column {each.name!r} is there twice; ONNX tells inputs apart by their names")
+            raise ValueError(f"column {each.name!r} appears twice; ONNX inputs need distinct names")
         names[each.name or _free("column", [other.name for other in scorer.inputs])] = each.name
     return names
 
@@ -144,7 +138,7 @@ def _inputs(onnx: Any, scorer: Scorer, names: list[str]) -> list[Any]:
 
 
 def _row(nodes: Nodes, scorer: Scorer, names: list[str]) -> tuple[str, str]:
-    """Return the numbers of each row and, as a table of one column, whether it has no answer."""
+    """Return the numbers of each row and, as a table of one column, whether it has no prediction."""
     parts, gone = [], []
     numbers = scorer.role("number")
     if numbers:
@@ -160,18 +154,18 @@ def _row(nodes: Nodes, scorer: Scorer, names: list[str]) -> tuple[str, str]:
         parts.append(x)
     for name, category in zip(names[len(numbers) :], scorer.inputs[len(numbers) :], strict=True):
         code = _code(nodes, category, name, scorer.unknown)
-        gone.append(nodes.add("Equal", code, np.array(_NO_ANSWER)))
+        gone.append(nodes.add("Equal", code, np.array(_NO_PREDICTION)))
         one_hot = nodes.add("Equal", code, np.arange(category.width))
         parts.append(nodes.add("Cast", one_hot, to=nodes.onnx.TensorProto.DOUBLE))
-    lacking = gone[0]
+    missing = gone[0]
     for more in gone[1:]:
-        lacking = nodes.add("Or", lacking, more)
-    return (nodes.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]), lacking
+        missing = nodes.add("Or", missing, more)
+    return (nodes.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]), missing
 
 
 def _code(nodes: Nodes, category: Input, name: str, unknown: str) -> str:
     """Return the places of texts among the levels of a category."""
-    codes = {"": _NONE if category.optional else _NO_ANSWER}
+    codes = {"": _ALL_ZEROS if category.optional else _NO_PREDICTION}
     codes.update({text: place for place, texts in enumerate(category.levels) for text in texts})
     return nodes.add(
         "LabelEncoder",
@@ -179,25 +173,25 @@ def _code(nodes: Nodes, category: Input, name: str, unknown: str) -> str:
         domain="ai.onnx.ml",
         keys_strings=list(codes),
         values_int64s=list(codes.values()),
-        default_int64=_NONE if unknown == "zero" else _NO_ANSWER,
+        default_int64=_ALL_ZEROS if unknown == "zero" else _NO_PREDICTION,
     )
 
 
 # ------------------------------------------------------------------------------------------------ what comes out
 
 
-def _winner(nodes: Nodes, scorer: Scorer, found: str) -> Any:
+def _winner(nodes: Nodes, scorer: Scorer, scores: str) -> Any:
     """Return the place of each row's class, as a table of one column."""
     if len(scorer.classes) == 1:
         return np.array([[0]])
     if len(scorer.classes) > 2:
-        return nodes.add("ArgMax", found, axis=1)
-    positive = nodes.add("GreaterOrEqual" if scorer.tie_is_positive else "Greater", found, np.array(0.0))
+        return nodes.add("ArgMax", scores, axis=1)
+    positive = nodes.add("GreaterOrEqual" if scorer.tie_is_positive else "Greater", scores, np.array(0.0))
     return nodes.add("Cast", positive, to=nodes.onnx.TensorProto.INT64)
 
 
 def _labels(classes: list[Any]) -> tuple[list[Any], Any]:
-    """Return how the classes are given out, and the same as an array that ends in the label of no answer."""
+    """Return how the classes are given out, and the same as an array that ends in the label for no prediction."""
     if isinstance(classes[0], str):
         return classes, np.array([*classes, _free("", classes)], dtype=object)
     if isinstance(classes[0], float):

@@ -1,19 +1,19 @@
-// Answers from a model that separatrix wrote as JSON. One file without dependencies, for browsers and for node.
+// Predictions from a model that separatrix exported as JSON. One file without dependencies, for browsers and node.
 //
 //     const model = separatrix.load(text);       // the text of the JSON file, or what JSON.parse made of it
-//     model.predict({age: 31, town: "Oslo"});    // a label, or null where the row has no answer
+//     model.predict({age: 31, town: "Oslo"});    // a label, or null: no prediction
 //     model.scores({age: 31, town: "Oslo"});     // numbers, or null: one for two classes, one for each of more
 //     model.columns                              // [{name, role, levels}, ...]: role is number, category or text
 //     model.classes                              // the labels; whole numbers beyond 2^53 are BigInts
 //
 // A row is an object or a Map by column name; for a model without column names, an array of its numbers.
-//   - Missing are null, undefined, NaN, and a column that is not in the row; of a number also "".
-//   - A row with an infinite number has no answer.
+//   - Missing values are null, undefined, NaN, and absent columns; for numbers also "".
+//   - A row with an infinite number has no prediction.
 //   - A number must be a number (or a BigInt; true and false are 1 and 0): a text like "3.5" throws a TypeError, so that
 //     nothing is guessed.
 //   - A category is a text; true, false and numbers stand for their texts. "" is a text like any other.
 //   - A text is a text; "" has no words.
-// Whether a row that lacks a value, or has a category the model does not know, gets an answer is up to the model.
+// Whether a row with missing values or an unknown category has a prediction depends on the model.
 (function (root) {
   "use strict";
 
@@ -92,8 +92,8 @@
 
   function wrong(column, wanted, value) {
     const kind = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-    const found = typeof value === "object" || typeof value === "symbol" ? "" : " " + shown(value);
-    return new TypeError("column " + shown(column.name) + " takes a " + wanted + "; found the " + kind + found);
+    const text = typeof value === "object" || typeof value === "symbol" ? "" : " " + shown(value);
+    return new TypeError("column " + shown(column.name) + " takes a " + wanted + "; found the " + kind + text);
   }
 
   // A number, or NaN where there is none.
@@ -111,7 +111,7 @@
     return String(value);
   }
 
-  // Words and pairs of words, as scikit-learn's vectorisers find them.
+  // Unigrams and bigrams, as scikit-learn's vectorizers split them.
   function wordsOf(text) {
     const words = text.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) || [];
     const pairs = words.slice(1).map((word, k) => words[k] + " " + word);
@@ -140,7 +140,7 @@
     return (h ^ (h >>> 16)) | 0;
   }
 
-  // How often each known word is there, times its rarity; the whole has length 1.
+  // Term frequency times inverse document frequency, scaled to length 1.
   function addWords(column, text, row) {
     const counts = new Map();
     for (const word of wordsOf(text)) {
@@ -268,7 +268,7 @@
     return given.pairs ? (row) => votesOfPairs(activations(row), shape.classes) : activations;
   }
 
-  // One activation for each pair of classes: a score is votes, and a fraction for how clear they were.
+  // One-vs-one: a score is the votes of a class, plus a fraction for the size of its activations.
   function votesOfPairs(activations, classes) {
     const votes = new Array(classes).fill(0);
     const clear = new Array(classes).fill(0);
@@ -283,11 +283,11 @@
     return votes.map((count, c) => count + clear[c] / (3 * (Math.abs(clear[c]) + 1)));
   }
 
-  // The share of votes for the class minus the share against it; each mistake made a voter of the one before it.
+  // The fraction of votes for the class minus the fraction against it; each mistake adds a voter.
   function voted(given, shape) {
     const support = vectors(given.support, shape.width, "a support vector");
     const kernel = kernelOf(given.kernel, support, shape.product, shape.numbers);
-    const ballots = given.ballots.map((each) => ({
+    const tasks = given.ballots.map((each) => ({
       start: vector(each.start, shape.width, "the first voter"),
       bias: each.bias,
       constant: each.constant,
@@ -299,15 +299,15 @@
     const vote = (activation) => (activation > 0 ? 1 : activation < 0 ? -1 : tie);
     return (row) => {
       const values = support.map((_, i) => kernel(row, i));
-      return ballots.map((ballot) => {
-        const start = shape.product(row, ballot.start) + ballot.bias;
+      return tasks.map((task) => {
+        const start = shape.product(row, task.start) + task.bias;
         let grown = 0;
-        let total = ballot.counts[0];
-        let sum = ballot.counts[0] * vote(start);
-        ballot.rows.forEach((i, j) => {
-          grown += ballot.steps[j] * (values[i] + ballot.constant);
-          sum += ballot.counts[j + 1] * vote(grown + start);
-          total += ballot.counts[j + 1];
+        let total = task.counts[0];
+        let sum = task.counts[0] * vote(start);
+        task.rows.forEach((i, j) => {
+          grown += task.steps[j] * (values[i] + task.constant);
+          sum += task.counts[j + 1] * vote(grown + start);
+          total += task.counts[j + 1];
         });
         return total > 0 ? sum / total : sum;
       });
@@ -351,7 +351,7 @@
       });
     }
 
-    // What finds the cell of a column, or a TypeError for what is no row.
+    // A function that returns the cell of a column; throws a TypeError if this is not a row.
     _cells(row) {
       if (!this._named) {
         if (!Array.isArray(row) && !ArrayBuffer.isView(row)) throw new TypeError("a row is an array of numbers here");
@@ -367,7 +367,7 @@
       return (column) => (has.call(row, column.name) ? row[column.name] : undefined);
     }
 
-    // The row as numbers, or null where it has no answer.
+    // The row as numbers, or null if it has no prediction.
     _read(row) {
       const cell = this._cells(row);
       const out = { numbers: new Float64Array(this._numeric.length), places: [], values: [] };
@@ -429,7 +429,7 @@
   function load(given) {
     const data = typeof given === "string" ? JSON.parse(given) : given;
     if (data === null || typeof data !== "object" || data.format !== FORMAT) {
-      throw new Error("this is no model that separatrix wrote as JSON: its format is not " + shown(FORMAT));
+      throw new Error("this is not a model that separatrix exported as JSON: its format is not " + shown(FORMAT));
     }
     if (data.version !== VERSION) {
       throw new Error("this script reads version " + VERSION + " of " + FORMAT + "; found " + shown(data.version));

@@ -1,29 +1,23 @@
-"""A model as other languages need it: columns, arithmetic on their numbers, a decision, labels. Nothing else is left.
+"""A model as other languages need it: columns, arithmetic on their numbers, a decision, labels. Nothing else.
 
-What answers here are the same numbers in the same order of additions as in the package, so that a language whose floats
-are IEEE doubles can give the same bits: dense rows are added in 16 lanes, sparse ones in 4 (``LANES``).
+Numbers and the order of additions are those of the package, so that a language whose floats are IEEE doubles can give
+the same bits: dense rows are added in 16 lanes, sparse ones in 4 (``LANES``).
 
-A row that lacks a value, or holds a category the model does not know, has no answer; ``Input.fill`` and ``unknown``
-say where it gets one all the same.
+A row with missing values or an unknown category has no prediction, unless ``Input.fill`` or ``unknown`` say otherwise.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.geometry.kernels import KERNELS
-from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats
 from separatrix.tables.predict import score_names
 
-UNKNOWN = ("null", "zero")
 LANES, SPARSE_LANES = 16, 4  # number j is added to sum j mod 16; of a sparse row, entry p to sum p mod 4
-_MOST_NUMBERS = 1 << 26  # of support vectors and mistaken rows
 
 
 @dataclass(frozen=True)
@@ -35,17 +29,17 @@ class Input:
     name : str
         The column.
     role : {"number", "category", "text"}
-        As what it is read.
+        How it is read.
     fill : float, optional
-        Of a number: what takes the place of a missing one. Without it, a row that lacks it has no answer.
+        Of a number: what replaces a missing value. Without it, a row with a missing value has no prediction.
     optional : bool
-        Of a category or text: whether a missing one counts as none, or as no words.
+        Of a category or text: whether a missing value is encoded as all zeros.
     levels : tuple of tuples of str
-        Of a category: for each of its values the ways to write it, the model's own first.
+        Of a category: for each level its spellings, the model's own first.
     words : dict of str to int, optional
-        Of a text: its words and pairs of words and their places; None where they are hashed.
+        Of a text: its unigrams and bigrams and their places; None where they are hashed.
     rarity : array, optional
-        Of a text: what each word is multiplied by.
+        Of a text: the inverse document frequency of each word.
     place, width : int
         Where its numbers begin in a row, and how many they are.
     """
@@ -62,10 +56,10 @@ class Input:
 
 
 class Linear(NamedTuple):
-    """Activations ``w . x + b``, one for each question."""
+    """Activations ``w . x + b``, one for each one-vs-rest task."""
 
-    weights: Floats  # (questions, width)
-    bias: Floats  # (questions,)
+    weights: Floats  # (tasks, width)
+    bias: Floats  # (tasks,)
 
 
 class Layers(NamedTuple):
@@ -75,10 +69,10 @@ class Layers(NamedTuple):
     biases: list[Floats]
 
 
-class Kernelled(NamedTuple):
+class KernelExpansion(NamedTuple):
     """Activations ``sum_i coef_ik K(x, s_i) + b_k``.
 
-    With ``pairs`` there is one activation for each pair of classes, and each pair's winner gets a vote.
+    With ``pairs`` there is one activation for each pair of classes (one-vs-one), and each pair's winner gets a vote.
     """
 
     kernel: str  # linear, rbf or poly
@@ -91,11 +85,11 @@ class Kernelled(NamedTuple):
     pairs: bool
 
 
-class Ballot(NamedTuple):
-    """The voters of one question.
+class Voters(NamedTuple):
+    """The voters of one one-vs-rest task.
 
     The first has the activation ``start . x + bias``; voter j the one before it plus
-    ``signed[j-1] * (K(x, s[rows[j-1]]) + square)``. ``counts`` says how much each voter's answer counts.
+    ``signed[j-1] * (K(x, s[rows[j-1]]) + square)``. ``counts`` are the votes of each.
     """
 
     start: Floats
@@ -107,22 +101,22 @@ class Ballot(NamedTuple):
 
 
 class Voted(NamedTuple):
-    """A score for each question: the share of votes for it minus the share against it."""
+    """A score for each task: the fraction of votes for the class minus the fraction against it."""
 
     kernel: str
     gamma: float
     degree: int
     coef0: float
     support: Floats
-    ballots: list[Ballot]
+    voters: list[Voters]
 
 
-Decision = Linear | Layers | Kernelled | Voted
+Decision = Linear | Layers | KernelExpansion | Voted
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """All that is needed to answer a row.
+    """All that is needed to predict a row.
 
     Attributes
     ----------
@@ -134,14 +128,14 @@ class Scorer:
         What is done to the number columns, in this order: "minus", "over", "times" or "plus" an array.
     sparse : bool
         Whether rows are sparse: their nonzero numbers are added in 4 lanes, the dense ones in 16.
-    decision : Linear, Layers, Kernelled or Voted
+    decision : Linear, Layers, KernelExpansion or Voted
         From numbers to activations.
     classes : list
         The labels: text, whole numbers, flags or floats.
     tie_is_positive : bool
         Of two classes: whether a score of 0 means the second.
     unknown : {"null", "zero"}
-        Whether a row with a category that the model does not know has no answer, or that category counts as none.
+        Whether a row with an unknown category has no prediction, or that category is encoded as all zeros.
     target : str
         What is predicted.
     kind : str
@@ -164,7 +158,7 @@ class Scorer:
 
     @property
     def width(self) -> int:
-        """How many numbers a row becomes."""
+        """Number of features after encoding."""
         return sum(each.width for each in self.inputs)
 
     def role(self, role: str) -> list[Input]:
@@ -175,232 +169,3 @@ class Scorer:
     def score_names(self) -> list[str]:
         """The names of the scores: one for one or two classes, one for each of more."""
         return score_names(self.classes)
-
-
-def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:
-    """Return a fitted model as a scorer, or say what of it cannot leave Python."""
-    from sklearn.pipeline import Pipeline
-
-    from separatrix.tables.model import TableModel
-
-    if unknown not in UNKNOWN:
-        raise ValueError(f"unknown must be one of {', '.join(UNKNOWN)}; found {unknown!r}")
-    if isinstance(model, TableModel):
-        inputs, steps = _columns(model.preparation)
-        estimator, sparse = model.estimator, model.preparation.sparse or model.preparation.anonymous == "libsvm"
-        decision = decision_of(estimator)
-        named = not model.preparation.anonymous
-        made = _made(estimator, decision, inputs, named, steps, sparse, unknown, model.target)
-        unused = model.facts.get("columns", {}).get("unused", [])
-        others = [model.target, *([model.weight] if model.weight else []), *map(str, unused)]
-        return replace(made, others=tuple(others))
-    scalers, estimator = _unpacked(model) if isinstance(model, Pipeline) else ([], model)
-    decision = decision_of(estimator)
-    names = getattr(scalers[0] if scalers else estimator, "feature_names_in_", None)
-    width = int(estimator.n_features_in_)
-    texts = [f"x{place}" for place in range(width)] if names is None else [str(name) for name in names]
-    inputs = tuple(Input(name, "number", place, 1) for place, name in enumerate(texts))
-    steps = tuple(step for scaler in scalers for step in _scaling(scaler))
-    return _made(estimator, decision, inputs, names is not None, steps, False, unknown, "prediction")
-
-
-def _made(
-    estimator: Any,
-    decision: Decision,
-    inputs: tuple[Input, ...],
-    named: bool,
-    steps: Any,
-    sparse: bool,
-    unknown: str,
-    target: str,
-) -> Scorer:
-    classes = [_plain(label) for label in np.asarray(estimator.classes_).tolist()]
-    positive = getattr(estimator, "_tie_is_positive", None)  # of a model in original units
-    if positive is None:
-        ours = type(estimator).__module__.startswith("separatrix.")  # a tie is negative in scikit-learn
-        positive = ours and getattr(estimator, "boundary", "mistake") != "negative"
-    kind = type(estimator).__name__
-    return Scorer(inputs, named, steps, sparse, decision, classes, bool(positive), unknown, target, kind)
-
-
-def _plain(label: Any) -> Any:
-    if isinstance(label, bool | int | str):
-        if isinstance(label, int) and not -(2**63) <= label < 2**63:
-            raise ValueError(f"the label {label} does not fit into 64 bits")
-        return label
-    if isinstance(label, float) and math.isfinite(label):
-        return label
-    raise ValueError(f"labels must be texts, numbers or flags to leave Python; found {label!r}")
-
-
-# ------------------------------------------------------------------------------------------------ the columns
-
-
-def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floats], ...]]:
-    filled = preparation.missing == "mean"
-    steps: tuple[tuple[str, Floats], ...] = ()
-    sparse = preparation.anonymous == "libsvm"
-    if preparation.scale == "standard":
-        steps = (("times", 1.0 / preparation.factor),) if sparse else (
-            ("minus", preparation.shift), ("over", preparation.factor)
-        )  # fmt: skip
-    elif preparation.scale == "minmax":
-        steps = (("times", preparation.factor), ("plus", preparation.shift))
-    if preparation.anonymous:
-        names = preparation.names
-        fills = preparation.means if filled and not sparse else [None] * len(names)
-        every = [_number(name, k, fill) for k, (name, fill) in enumerate(zip(names, fills, strict=True))]
-        return tuple(every), steps
-    inputs: list[Input] = []
-    place = 0
-    for feature in preparation.features:
-        if feature.role == "number":
-            inputs.append(_number(feature.name, place, preparation.means[place] if filled else None))
-        elif feature.role == "category":
-            levels = spellings(feature.levels)
-            inputs.append(Input(feature.name, "category", place, feature.width, optional=filled, levels=levels))
-        else:
-            words = None if feature.words is None else {word: k for k, word in enumerate(feature.words)}
-            inputs.append(
-                Input(feature.name, "text", place, feature.width, optional=filled, words=words, rarity=feature.rarity)
-            )
-        place += feature.width
-    return tuple(inputs), steps
-
-
-def _number(name: str, place: int, fill: Any) -> Input:
-    return Input(name, "number", place, 1, fill=None if fill is None else float(fill))
-
-
-def spellings(levels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return for each value of a category how it may be written: flags are texts in one place and numbers in another.
-
-    Examples
-    --------
-    >>> spellings(("False", "True"))
-    (('False', 'false', 'FALSE', '0'), ('True', 'true', 'TRUE', '1'))
-    >>> spellings(("True", "true"))
-    (('True', 'TRUE', '1'), ('true',))
-    """
-    taken = set(levels)
-    every = []
-    for level in levels:
-        others = []
-        if level in ("True", "False"):
-            others = [level.lower(), level.upper(), "1" if level == "True" else "0"]
-        own = [level, *(text for text in others if text not in taken)]
-        taken.update(own)
-        every.append(tuple(own))
-    return tuple(every)
-
-
-def _unpacked(pipeline: Any) -> tuple[list[Any], Any]:
-    """Return the scalers of a pipeline and its last step, or say which step cannot leave Python."""
-    from separatrix.insight.original_units import SCALERS, unnested
-
-    *steps, (_, last) = unnested(pipeline)
-    scalers = []
-    for name, step in steps:
-        if step is None or step == "passthrough":
-            continue
-        if type(step) not in SCALERS:
-            known = ", ".join(each.__name__ for each in SCALERS)
-            raise ValueError(
-                f"step {name!r} ({type(step).__name__}) cannot be exported: only {known} can; a model of a table "
-                "(separatrix fit) keeps categories and words too"
-            )
-        if getattr(step, "clip", False):
-            raise ValueError(f"step {name!r} clips values to its range, which is not exported: use clip=False")
-        scalers.append(step)
-    return scalers, last
-
-
-def _scaling(scaler: Any) -> list[tuple[str, Floats]]:
-    """Return what a scaler of scikit-learn does to the numbers, in its own order."""
-    scale = None if scaler.scale_ is None else np.asarray(scaler.scale_, dtype=np.float64)
-    if hasattr(scaler, "min_"):
-        return [("times", np.asarray(scaler.scale_, dtype=np.float64)), ("plus", np.asarray(scaler.min_))]
-    centre = getattr(scaler, "mean_", None) if getattr(scaler, "with_mean", True) else None
-    centre = getattr(scaler, "center_", None) if centre is None else centre
-    steps: list[tuple[str, Floats]] = [] if centre is None else [("minus", np.asarray(centre, dtype=np.float64))]
-    return steps if scale is None else [*steps, ("over", scale)]
-
-
-# ------------------------------------------------------------------------------------------------ the decision
-
-
-def decision_of(estimator: Any) -> Decision:
-    """Return how an estimator decides, or say that it cannot be exported."""
-    from sklearn.utils.validation import check_is_fitted
-
-    from separatrix.estimators import KernelPerceptron, KernelSVM, Network, Perceptron
-    from separatrix.insight.original_units import weights_of_model
-
-    if not hasattr(estimator, "classes_"):
-        if not hasattr(estimator, "fit"):
-            raise ValueError(f"a {type(estimator).__name__} is no model that can be exported")
-        check_is_fitted(estimator)
-    if isinstance(estimator, Network):
-        return Layers(list(estimator.coefs_), list(estimator.intercepts_))
-    if isinstance(estimator, KernelSVM):
-        return _kernelled(estimator, *estimator.pair_coefficients(), pairs=len(estimator.classes_) > 2)
-    if isinstance(estimator, KernelPerceptron):
-        if estimator._ballots:
-            return _kernel_voted(estimator)
-        return _kernelled(estimator, estimator.dual_coef_.T, estimator.intercept_, pairs=False)
-    if isinstance(estimator, Perceptron) and estimator._readout == "voted":
-        return _voted(estimator)
-    try:
-        return Linear(*weights_of_model(estimator, type(estimator).__name__))
-    except ValueError as problem:
-        raise ValueError(f"a {type(estimator).__name__} cannot be exported: {problem}") from None
-
-
-def _kernel(estimator: Any) -> tuple[str, float, int, float]:
-    kernel = estimator._kernel
-    if kernel.supplied:
-        what = "a precomputed kernel" if kernel.precomputed else "a kernel that is a Python function"
-        names = ", ".join(name for name, kind in KERNELS.items() if not kind.supplied)
-        raise ValueError(f"{what} cannot be exported; supported kernels: {names}")
-    return kernel.name, float(kernel.gamma), kernel.degree, kernel.coef0
-
-
-def _kernelled(estimator: Any, coef: Floats, bias: Floats, *, pairs: bool) -> Kernelled:
-    support = _dense(estimator.support_vectors_)
-    return Kernelled(*_kernel(estimator), support, np.ascontiguousarray(coef), np.asarray(bias), pairs)
-
-
-def _kernel_voted(estimator: Any) -> Voted:
-    support = _dense(estimator.support_vectors_)
-    start = np.zeros(support.shape[1])
-    ballots = [Ballot(start, 0.0, *each.voters()) for each in estimator._ballots]
-    return Voted(*_kernel(estimator), support, ballots)
-
-
-def _voted(estimator: Any) -> Voted:
-    """Return the voters of all questions over the rows that any of them was mistaken about."""
-    rows, ballots, first = [], [], 0
-    for state in estimator._states:
-        index, signed, counts, square = state.voted_weights.voters()
-        start, bias = state.voted_weights.start
-        ballots.append(Ballot(start, bias, index + first, signed, counts, square))
-        if state.voted_weights.rows is not None:
-            rows.append(_dense(state.voted_weights.rows))
-            first += len(rows[-1])
-    support = np.concatenate(rows) if rows else np.zeros((0, int(estimator.n_features_in_)))
-    return Voted("linear", 1.0, 1, 0.0, support, ballots)
-
-
-def _dense(rows: Any) -> Floats:
-    n, width = rows.shape
-    if n * width > _MOST_NUMBERS:
-        raise ValueError(
-            f"the model keeps {n:,} rows of {width:,} numbers, more than the {_MOST_NUMBERS:,} numbers in all that are "
-            "exported; a linear model needs none of them"
-        )
-    return np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
-
-
-def pair_names(classes: list[Any]) -> list[tuple[int, int]]:
-    """Return the pairs of classes in the order of a one-vs-one machine's activations."""
-    return list(combinations(range(len(classes)), 2))

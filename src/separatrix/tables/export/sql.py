@@ -2,7 +2,7 @@
 
 It names the columns of the table as they are, adds the scores and the prediction to them, and needs nothing but
 arithmetic, CASE and CAST (a network also ``tanh``). Additions stand in the package's own order, so that dense rows get
-the same bits; rows that cannot be answered get NULL.
+the same bits; rows without a prediction get NULL.
 """
 
 from __future__ import annotations
@@ -34,26 +34,16 @@ def as_sql(scorer: Scorer, table: str = "data") -> str:
         The table's name, as ``customers`` or ``sales.customers``.
     """
     decision = scorer.decision
-    if not isinstance(decision, Linear | Layers):
-        what = "votes" if hasattr(decision, "ballots") else "kernels"
-        raise ValueError(
-            f"a {scorer.kind} with {what} cannot be one SQL expression; onnx, c and json can hold it "
-            "(or fit a linear model: averaged, perceptron, pocket, neuron, svm)"
-        )
-    if texts := scorer.role("text"):
-        raise ValueError(
-            f"column {texts[0].name!r} is read as words, which no SQL expression can do alike in all three databases; "
-            "json can"
-        )
+    assert isinstance(decision, Linear | Layers)  # what targets.py lets through
     _check_size(scorer, [decision.weights.T] if isinstance(decision, Linear) else decision.weights)
     rows = _Rows(scorer)
     scores = rows.scores(decision)
-    *names, answer = _free([*scorer.score_names, "prediction"], scorer)
+    *names, prediction = _free([*scorer.score_names, "prediction"], scorer)
     head = f"""-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
--- Rows that lack a value{_or_unknown(scorer)} get NULL.
--- The scores and the prediction are added as the last columns; the table must have none of their names itself.
+-- Rows with missing values{_or_unknown(scorer)} get NULL.
+-- Scores and prediction are added as the last columns; the table must not have columns of these names.
 """
-    label = f"{_label(scorer, names)} AS {quoted(answer)}"
+    label = f"{_label(scorer, names)} AS {quoted(prediction)}"
     first = f"""  SELECT t.*,
     CASE WHEN {rows.complete}
       THEN {scores[0]} END
@@ -93,17 +83,17 @@ def quoted(name: str) -> str:
     "the ""size"" in cm"
     """
     if not name or "\0" in name:
-        raise ValueError(f"SQL has no column called {name!r}")
+        raise ValueError(f"SQL cannot have a column called {name!r}")
     return '"' + name.replace('"', '""') + '"'
 
 
 def _or_unknown(scorer: Scorer) -> str:
-    return " or hold a category never seen" if scorer.unknown == "null" and scorer.role("category") else ""
+    return " or unknown categories" if scorer.unknown == "null" and scorer.role("category") else ""
 
 
 def _text(value: str) -> str:
     if "\0" in value:
-        raise ValueError(f"SQL has no text {value!r}")
+        raise ValueError(f"SQL cannot express the text {value!r}")
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -138,13 +128,13 @@ def _check_size(scorer: Scorer, layers: list[Floats]) -> None:
         terms *= weights.shape[1]
     if terms > _MOST_TERMS:
         raise ValueError(
-            f"the model would become a statement of {terms:,} terms, more than the {_MOST_TERMS:,} that databases can "
-            "be asked to read; onnx, c and json can hold it"
+            f"the SQL statement would have {terms:,} terms, more than the limit of {_MOST_TERMS:,}; "
+            "use --to onnx, c or json"
         )
     names = [each.name.lower() for each in scorer.inputs]
     if len(set(names)) < len(names):
         twice = listed(sorted({each.name for each in scorer.inputs if names.count(each.name.lower()) > 1}))
-        raise ValueError(f"columns that differ in capitals only cannot be told apart in DuckDB and SQLite: {twice}")
+        raise ValueError(f"column names that differ only in case are the same in DuckDB and SQLite: {twice}")
 
 
 def _label(scorer: Scorer, names: list[str]) -> str:
@@ -186,11 +176,11 @@ class _Rows:
 
     @property
     def complete(self) -> str:
-        """What holds for a row that has an answer."""
+        """What holds for a row that has a prediction."""
         return _balanced([*self._guards()] or ["1 = 1"], "AND")
 
     def _guards(self) -> Iterator[str]:
-        """Yield what must hold for a row to be answered."""
+        """Yield what must hold for a row to have a prediction."""
         for each in self._numbers:
             cell, text = _cell(each), f"CAST(t.{quoted(each.name)} AS TEXT)"
             # SQLite reads a text that is no number as 0.
@@ -211,11 +201,11 @@ class _Rows:
 
     def _sum(self, weights: Floats, bias: float) -> str:
         """Return the sum of the row's numbers times weights, and a bias."""
-        found = self._sparse_sum(weights) if self._scorer.sparse else self._dense_sum(weights)
+        terms = self._sparse_sum(weights) if self._scorer.sparse else self._dense_sum(weights)
         bias_text = _double(bias)
-        if found is None:
+        if terms is None:
             return f"CAST({bias_text} AS DOUBLE PRECISION)"
-        return f"({found}\n        + {bias_text})"
+        return f"({terms}\n        + {bias_text})"
 
     def _dense_sum(self, weights: Floats) -> str | None:
         lanes: list[list[str]] = [[] for _ in range(LANES)]
@@ -237,14 +227,14 @@ class _Rows:
     def _sparse_sum(self, weights: Floats) -> str | None:
         terms = [f"{self._number(each)} * {_double(w)}" for each in self._numbers if (w := weights[each.place])]
         for each in self._categories:
-            found = [
+            cases = [
                 f"\n          WHEN {text} THEN {_typed(w)}"
                 for k, level in enumerate(each.levels)
                 if (w := weights[each.place + k])
                 for text in map(_text, level)
             ]
-            if found:
-                terms.append(f"CASE {_cell(each)}{''.join(found)}\n          ELSE 0e0 END")
+            if cases:
+                terms.append(f"CASE {_cell(each)}{''.join(cases)}\n          ELSE 0e0 END")
         return _balanced(terms) if terms else None
 
     def _number(self, each: Input) -> str:

@@ -1,0 +1,240 @@
+"""From a fitted model to a :class:`~separatrix.tables.export.scorer.Scorer`: table models, estimators and pipelines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from separatrix.geometry.kernels import KERNELS
+from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.tables.export.scorer import Decision, Input, KernelExpansion, Layers, Linear, Scorer, Voted, Voters
+
+UNKNOWN = ("null", "zero")
+_MOST_NUMBERS = 1 << 26  # of support vectors
+
+
+def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:
+    """Return a fitted model as a scorer, or say what cannot be exported."""
+    from sklearn.pipeline import Pipeline
+
+    from separatrix.tables.model import TableModel
+
+    if unknown not in UNKNOWN:
+        raise ValueError(f"unknown must be one of {', '.join(UNKNOWN)}; found {unknown!r}")
+    if isinstance(model, TableModel):
+        inputs, steps = _columns(model.preparation)
+        estimator, sparse = model.estimator, model.preparation.sparse or model.preparation.anonymous == "libsvm"
+        decision = decision_of(estimator)
+        named = not model.preparation.anonymous
+        made = _made(estimator, decision, inputs, named, steps, sparse, unknown, model.target)
+        unused = model.facts.get("columns", {}).get("unused", [])
+        others = [model.target, *([model.weight] if model.weight else []), *map(str, unused)]
+        return replace(made, others=tuple(others))
+    scalers, estimator = _unpacked(model) if isinstance(model, Pipeline) else ([], model)
+    decision = decision_of(estimator)
+    names = getattr(scalers[0] if scalers else estimator, "feature_names_in_", None)
+    width = int(estimator.n_features_in_)
+    texts = [f"x{place}" for place in range(width)] if names is None else [str(name) for name in names]
+    inputs = tuple(Input(name, "number", place, 1) for place, name in enumerate(texts))
+    steps = tuple(step for scaler in scalers for step in _scaling(scaler))
+    return _made(estimator, decision, inputs, names is not None, steps, False, unknown, "prediction")
+
+
+def _made(
+    estimator: Any,
+    decision: Decision,
+    inputs: tuple[Input, ...],
+    named: bool,
+    steps: Any,
+    sparse: bool,
+    unknown: str,
+    target: str,
+) -> Scorer:
+    classes = [_plain(label) for label in np.asarray(estimator.classes_).tolist()]
+    positive = getattr(estimator, "_tie_is_positive", None)  # of a model in original units
+    if positive is None:
+        ours = type(estimator).__module__.startswith("separatrix.")  # a tie is negative in scikit-learn
+        positive = ours and getattr(estimator, "boundary", "mistake") != "negative"
+    kind = type(estimator).__name__
+    return Scorer(inputs, named, steps, sparse, decision, classes, bool(positive), unknown, target, kind)
+
+
+def _plain(label: Any) -> Any:
+    if isinstance(label, bool | int | str):
+        if isinstance(label, int) and not -(2**63) <= label < 2**63:
+            raise ValueError(f"label {label} does not fit into 64 bits")
+        return label
+    if isinstance(label, float) and math.isfinite(label):
+        return label
+    raise ValueError(f"cannot export the label {label!r}; labels must be text, numbers or booleans")
+
+
+# ------------------------------------------------------------------------------------------------ the columns
+
+
+def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floats], ...]]:
+    filled = preparation.missing == "mean"
+    steps: tuple[tuple[str, Floats], ...] = ()
+    sparse = preparation.anonymous == "libsvm"
+    if preparation.scale == "standard":
+        steps = (("times", 1.0 / preparation.factor),) if sparse else (
+            ("minus", preparation.shift), ("over", preparation.factor)
+        )  # fmt: skip
+    elif preparation.scale == "minmax":
+        steps = (("times", preparation.factor), ("plus", preparation.shift))
+    if preparation.anonymous:
+        names = preparation.names
+        fills = preparation.means if filled and not sparse else [None] * len(names)
+        every = [_number(name, k, fill) for k, (name, fill) in enumerate(zip(names, fills, strict=True))]
+        return tuple(every), steps
+    inputs: list[Input] = []
+    place = 0
+    for feature in preparation.features:
+        if feature.role == "number":
+            inputs.append(_number(feature.name, place, preparation.means[place] if filled else None))
+        elif feature.role == "category":
+            levels = spellings(feature.levels)
+            inputs.append(Input(feature.name, "category", place, feature.width, optional=filled, levels=levels))
+        else:
+            words = None if feature.words is None else {word: k for k, word in enumerate(feature.words)}
+            inputs.append(
+                Input(feature.name, "text", place, feature.width, optional=filled, words=words, rarity=feature.rarity)
+            )
+        place += feature.width
+    return tuple(inputs), steps
+
+
+def _number(name: str, place: int, fill: Any) -> Input:
+    return Input(name, "number", place, 1, fill=None if fill is None else float(fill))
+
+
+def spellings(levels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the spellings of each level of a category: booleans are text in some systems and numbers in others.
+
+    Examples
+    --------
+    >>> spellings(("False", "True"))
+    (('False', 'false', 'FALSE', '0'), ('True', 'true', 'TRUE', '1'))
+    >>> spellings(("True", "true"))
+    (('True', 'TRUE', '1'), ('true',))
+    """
+    taken = set(levels)
+    every = []
+    for level in levels:
+        others = []
+        if level in ("True", "False"):
+            others = [level.lower(), level.upper(), "1" if level == "True" else "0"]
+        own = [level, *(text for text in others if text not in taken)]
+        taken.update(own)
+        every.append(tuple(own))
+    return tuple(every)
+
+
+def _unpacked(pipeline: Any) -> tuple[list[Any], Any]:
+    """Return the scalers of a pipeline and its last step, or say which step cannot be exported."""
+    from separatrix.insight.original_units import SCALERS, unnested
+
+    *steps, (_, last) = unnested(pipeline)
+    scalers = []
+    for name, step in steps:
+        if step is None or step == "passthrough":
+            continue
+        if type(step) not in SCALERS:
+            known = ", ".join(each.__name__ for each in SCALERS)
+            raise ValueError(
+                f"step {name!r} ({type(step).__name__}) cannot be exported; supported steps: {known}. Models of "
+                "separatrix fit also export categories and text"
+            )
+        if getattr(step, "clip", False):
+            raise ValueError(f"step {name!r} clips values to its range, which cannot be exported; use clip=False")
+        scalers.append(step)
+    return scalers, last
+
+
+def _scaling(scaler: Any) -> list[tuple[str, Floats]]:
+    """Return what a scaler of scikit-learn does to the numbers, in its own order."""
+    scale = None if scaler.scale_ is None else np.asarray(scaler.scale_, dtype=np.float64)
+    if hasattr(scaler, "min_"):
+        return [("times", np.asarray(scaler.scale_, dtype=np.float64)), ("plus", np.asarray(scaler.min_))]
+    centre = getattr(scaler, "mean_", None) if getattr(scaler, "with_mean", True) else None
+    centre = getattr(scaler, "center_", None) if centre is None else centre
+    steps: list[tuple[str, Floats]] = [] if centre is None else [("minus", np.asarray(centre, dtype=np.float64))]
+    return steps if scale is None else [*steps, ("over", scale)]
+
+
+# ------------------------------------------------------------------------------------------------ the decision
+
+
+def decision_of(estimator: Any) -> Decision:
+    """Return how an estimator decides, or say that it cannot be exported."""
+    from sklearn.utils.validation import check_is_fitted
+
+    from separatrix.estimators import KernelPerceptron, KernelSVM, Network, Perceptron
+    from separatrix.insight.original_units import weights_of_model
+
+    if not hasattr(estimator, "classes_"):
+        if not hasattr(estimator, "fit"):
+            raise ValueError(f"a {type(estimator).__name__} is not a model that can be exported")
+        check_is_fitted(estimator)
+    if isinstance(estimator, Network):
+        return Layers(list(estimator.coefs_), list(estimator.intercepts_))
+    if isinstance(estimator, KernelSVM):
+        return _kernelled(estimator, *estimator.pair_coefficients(), pairs=len(estimator.classes_) > 2)
+    if isinstance(estimator, KernelPerceptron):
+        if estimator._ballots:
+            return _kernel_voted(estimator)
+        return _kernelled(estimator, estimator.dual_coef_.T, estimator.intercept_, pairs=False)
+    if isinstance(estimator, Perceptron) and estimator._readout == "voted":
+        return _voted(estimator)
+    try:
+        return Linear(*weights_of_model(estimator, type(estimator).__name__))
+    except ValueError as problem:
+        raise ValueError(f"a {type(estimator).__name__} cannot be exported: {problem}") from None
+
+
+def _kernel(estimator: Any) -> tuple[str, float, int, float]:
+    kernel = estimator._kernel
+    if kernel.supplied:
+        what = "a precomputed kernel" if kernel.precomputed else "a kernel that is a Python function"
+        names = ", ".join(name for name, kind in KERNELS.items() if not kind.supplied)
+        raise ValueError(f"{what} cannot be exported; supported kernels: {names}")
+    return kernel.name, float(kernel.gamma), kernel.degree, kernel.coef0
+
+
+def _kernelled(estimator: Any, coef: Floats, bias: Floats, *, pairs: bool) -> KernelExpansion:
+    support = _dense(estimator.support_vectors_)
+    return KernelExpansion(*_kernel(estimator), support, np.ascontiguousarray(coef), np.asarray(bias), pairs)
+
+
+def _kernel_voted(estimator: Any) -> Voted:
+    support = _dense(estimator.support_vectors_)
+    start = np.zeros(support.shape[1])
+    voters = [Voters(start, 0.0, *each.voters()) for each in estimator._ballots]
+    return Voted(*_kernel(estimator), support, voters)
+
+
+def _voted(estimator: Any) -> Voted:
+    """Return the voters of all tasks over the rows that any of them misclassified while training."""
+    rows, voters, first = [], [], 0
+    for state in estimator._states:
+        index, signed, counts, square = state.ballot.voters()
+        start, bias = state.ballot.start
+        voters.append(Voters(start, bias, index + first, signed, counts, square))
+        if state.ballot.rows is not None:
+            rows.append(_dense(state.ballot.rows))
+            first += len(rows[-1])
+    support = np.concatenate(rows) if rows else np.zeros((0, int(estimator.n_features_in_)))
+    return Voted("linear", 1.0, 1, 0.0, support, voters)
+
+
+def _dense(rows: Any) -> Floats:
+    n, width = rows.shape
+    if n * width > _MOST_NUMBERS:
+        raise ValueError(
+            f"the model has {n:,} support vectors of {width:,} features, more than {_MOST_NUMBERS:,} numbers in all; "
+            "fit a linear model, which has none"
+        )
+    return np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
