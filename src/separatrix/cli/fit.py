@@ -206,10 +206,10 @@ def _later(path: Path, source: str | None, page: Path) -> str:
 def _write_report(result: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:
     """Write the report of a model that is in its file already; return what went wrong."""
     from separatrix.tables.report.page import write_report
-    from separatrix.tables.report.rows import look
+    from separatrix.tables.report.rows import inspect_rows
 
     try:
-        seen = look(
+        seen = inspect_rows(
             result.model, opened, trained_on=True, watch=lambda rows, part: bar("predict", rows=rows, part=part)
         )
         write_report(result.model, page, seen, result.certificate)

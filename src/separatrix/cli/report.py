@@ -1,4 +1,4 @@
-"""``separatrix report``: a page about a model that anyone can read."""
+"""``separatrix report``: an HTML page about a model."""
 
 from __future__ import annotations
 
@@ -11,52 +11,48 @@ from separatrix.cli.options import Db, Delimiter, Sql, Unknown, check_writable, 
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="A model file, as fit writes it.")],
+    model: Annotated[Path, typer.Argument(help="Model file, as fit writes it.")],
     source: Annotated[
         str | None,
-        typer.Argument(help="Rows to show: their margins, the boundary, the worst mistakes; a source as for fit."),
+        typer.Argument(help="Rows to show in the report: a file, a data set, or '-', as for fit."),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="The page; by default the model's name with .html, in the folder where the command runs. A page that "
-            "is there already is replaced, one of fit --report too.",
-        ),
+        Path | None, typer.Option("--output", "-o", help="HTML file; replaced if it exists. [default: MODEL.html]")
     ] = None,
     unknown: Unknown = "fail",
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
-    json: Annotated[bool, typer.Option("--json", help="Print where the page is as JSON, for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the path of the report as JSON.")] = False,
 ) -> None:
-    """Write a page about a model: one HTML file that needs nothing else, for a browser, a phone or paper.
+    """Write a report about a model: one self-contained HTML page.
 
-    It says in plain words what was learned and how good it is, what is proved, how learning went, what the model looks
-    at and where it errs. Without a source it shows what the model file tells; with one, its rows too.
+    It shows the test accuracy, the certificate, training curves, feature weights and the confusion matrix. With a
+    source, also margins, the decision boundary, the least certain predictions and the worst errors among its rows.
+
+    Example:
 
       separatrix report penguins.sx penguins
 
-      separatrix report mails.sx new.parquet -o new-mails.html
-
-    Exit status: 0 done; 2 bad input, nothing written.
+    Exit status: 0 success; 2 bad input, nothing is written.
     """
     from separatrix.cli.models import load_table_model
     from separatrix.cli.progress import Bar
     from separatrix.tables.report.page import write_report
-    from separatrix.tables.report.rows import look
+    from separatrix.tables.report.rows import inspect_rows
 
     path = check_page(output or Path(f"{model.stem}.html"))
     refuse_same(path, source, model)
     if unknown not in ("fail", "zero"):
         raise ValueError(f"--unknown must be fail or zero; found {unknown!r}")
     loaded = load_table_model(model)
-    seen: Any = None
+    inspected: Any = None
     if source is not None or sql is not None or db is not None:
         with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
-            seen = look(loaded, opened, unknown=unknown, watch=lambda rows, part: bar("answer", rows=rows, part=part))
-    write_report(loaded, path, seen)
+            inspected = inspect_rows(
+                loaded, opened, unknown=unknown, watch=lambda rows, part: bar("answer", rows=rows, part=part)
+            )
+    write_report(loaded, path, inspected)
     if json:
         import json as to_text
 
@@ -66,8 +62,8 @@ def report(
 
 
 def check_page(path: Path) -> Path:
-    """Refuse a path that cannot be that of a page before the work is done."""
+    """Refuse the path of a report before the work is done."""
     if path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{path}: a report is a page, so its name must end in .html")
+        raise ValueError(f"{path}: the name of a report must end in .html")
     check_writable(path)
     return path

@@ -11,14 +11,14 @@ from separatrix.cli.options import open_named
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.fit import Settings, fit
 from separatrix.tables.report.page import write_report
-from separatrix.tables.report.rows import look
+from separatrix.tables.report.rows import inspect_rows
 from table_files import as_csv, table, write_nasty
 
 
 def _report(path: Path, source: str, asked: ColumnOptions, model: str, *, rows: bool = True) -> Path:
     with open_named(source) as opened:
         found = fit(opened, asked, Settings(model))
-        write_report(found.model, path, look(found.model, opened) if rows else None, found.certificate)
+        write_report(found.model, path, inspect_rows(found.model, opened) if rows else None, found.certificate)
     return path
 
 

@@ -132,7 +132,7 @@ def test_loss_and_mistakes_are_drawn_as_the_run_had_them(run):
     epochs = [epoch.number for epoch in history]
     assert len(epochs) == 30
     for title, values, colour in (
-        ("Loss in each epoch", history.mean_loss, "c1"), ("Mistakes in each epoch", history.mistakes, "c0"),
+        ("Mean loss per epoch", history.mean_loss, "c1"), ("Mistakes per epoch", history.mistakes, "c0"),
     ):  # fmt: skip
         chart = Chart.of(page_of("n.html"), title)
         expected = np.column_stack([chart.across(epochs), chart.up(values)])
@@ -146,8 +146,8 @@ def test_mistakes_so_far_are_drawn_below_their_bound(run):
     so_far = np.cumsum(model.estimator.history_.mistakes)
     bound = sum(int(each["mistake_bound"]) for each in model.facts["certificate"]["rest"])
     page = page_of("p.html")
-    log = "logarithmic" in Chart.of(page, "Mistakes beside the bound").says()
-    chart = Chart.of(page, "Mistakes beside the bound", log=log)
+    log = "Logarithmic scale" in Chart.of(page, "Mistakes and their bound").says()
+    chart = Chart.of(page, "Mistakes and their bound", log=log)
     expected = np.column_stack([chart.across(np.arange(1, len(so_far) + 1)), chart.up(so_far)])
     np.testing.assert_allclose(chart.places("line c0")[-len(so_far) :], expected, atol=_ROUNDING)
     np.testing.assert_allclose(chart.places("line c1 dashed")[:, 1], chart.up([bound, bound]), atol=_ROUNDING)
@@ -164,7 +164,7 @@ def test_the_boundary_shows_each_row_at_its_distance_and_along_what_the_weights_
         pca = PCA(1, svd_solver="full").fit(X - np.outer(X @ unit, unit))
         way = pca.components_[0]
         along = (X - X.mean(axis=0)) @ way * np.sign(way[np.abs(way).argmax()])
-        chart = Chart.of(page_of("p.html"), f"The boundary of {name}")
+        chart = Chart.of(page_of("p.html"), f"Decision boundary of {name}")
         left, right, top, bottom = chart.frame()
         x, y = np.clip(chart.across(across), left, right), np.clip(chart.up(along), top, bottom)
         for code, own in enumerate(model.classes_):
@@ -222,12 +222,12 @@ def test_rows_outside_of_a_picture_are_counted(far_out):
     x = margins.across(own)
     outside = int(((x < 8.0 - _ROUNDING) | (x > 388.0 + _ROUNDING)).sum())
     assert outside >= 2
-    assert f"{outside} rows further out are counted at the ends" in margins.says()
-    boundary = Chart.of(page, "The boundary")
+    assert f"{outside} rows beyond the ends are counted in the end bins" in margins.says()
+    boundary = Chart.of(page, "Decision boundary")
     left, right, _, _ = boundary.frame()
     x = boundary.across(far)
     beyond = (x < left - _ROUNDING) | (x > right + _ROUNDING)
-    (told,) = re.findall(r"(\d+) rows further out at the edge", boundary.says())
+    (told,) = re.findall(r"(\d+) outliers at the edge", boundary.says())
     assert int(told) >= beyond.sum() >= 2
     drawn = np.concatenate([boundary.places(f"points c{code}") for code in (0, 1)])
     assert drawn[:, 0].max() == pytest.approx(right, abs=_ROUNDING)
@@ -275,5 +275,5 @@ def test_the_gap_of_a_support_vector_machine_is_told_with_what_it_is(classes, ru
     np.testing.assert_allclose([as_number(row[1]) for row in rows], values, rtol=1e-5)
     np.testing.assert_allclose([float(row[2]) for row in rows], gaps, rtol=0.05)
     np.testing.assert_allclose([float(row[3]) for row in rows], gaps / values, rtol=0.05)
-    assert "all rounding is added to it" in page.with_id("certificate").text()
-    assert "as the solver found them while it ran" in page.with_id("learning").text()
+    assert "includes all rounding errors" in page.with_id("certificate").text()
+    assert "the gaps that the solver reported during the run" in page.with_id("training").text()

@@ -1,5 +1,6 @@
-"""The report of a model: one HTML page that needs nothing else, for people who were not there when it was fitted.
+"""The report of a model: one self-contained HTML page.
 
-``page`` puts it together from sections, one file each; ``elements`` is the one door through which text comes onto the
-page; ``rows`` looks at the rows of a source once; ``drawing`` and ``axes`` make charts.
+``page`` puts it together from sections, one file each; ``elements`` writes and escapes all text; ``blocks`` are tables
+and figures; ``rows`` makes one pass over the rows of a source; ``drawing`` and ``axes`` make charts; ``facts`` reads
+what the model file says about the fit.
 """

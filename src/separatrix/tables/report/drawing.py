@@ -1,4 +1,4 @@
-"""Charts as SVG elements: text stays text, and colours are names of the style sheet, for light and dark alike."""
+"""Charts as SVG elements: text stays text, and colours are classes of the style sheet, in light and dark."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Chart:
         self._drawn.append(element("path", class_="edge", d=f"M{place:.1f},{self.top:.1f}V{self.bottom:.1f}"))
 
     def svg(self, description: str) -> Element:
-        """Return the chart; the description is what someone who cannot see it is told."""
+        """Return the chart; the description is for screen readers."""
         return element(
             "svg", self._frame(), self._drawn, viewBox=f"0 0 {WIDTH:.0f} {self._height:.0f}", class_="chart",
             role="img", aria_label=description,

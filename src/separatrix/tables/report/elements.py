@@ -1,7 +1,7 @@
-"""HTML elements: the one door through which text comes onto a page.
+"""HTML elements: all text of a page goes through here.
 
-Whatever is put into an element is escaped when it is written, text and attributes alike; there is no way to insert
-markup as text. Tags and names of attributes are those of the program, never of data.
+Text and attributes are escaped when they are written; there is no way to insert markup as text. Names of tags and
+attributes come from the program, never from data.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class Element:
 
 
 class StyleSheet(Element):
-    """A ``style`` element. Its text is one of the package's own, which cannot be escaped and needs it not."""
+    """A ``style`` element. Its text is the package's own and is not escaped."""
 
     def _write(self, parts: list[str]) -> None:
         (text,) = self.children
         if "<" in str(text):
-            raise ValueError("a style sheet holds no '<'")
+            raise ValueError("a style sheet cannot contain '<'")
         parts.append(f"<style>{text}</style>\n")
 
 
@@ -82,12 +82,12 @@ def element(tag: str, /, *children: Content, **attributes: object) -> Element:
     named = {key.rstrip("_").replace("_", "-"): str(value) for key, value in attributes.items() if value is not None}
     for each in (tag, *named):
         if not _NAME.fullmatch(each):
-            raise ValueError(f"{each!r} is no name of a tag or an attribute")
+            raise ValueError(f"{each!r} is not the name of a tag or an attribute")
     return Element(tag, named, tuple(_flat(children)))
 
 
 def escaped(text: str) -> str:
-    """Return text for a page: what HTML would read as its own is escaped, what it forbids becomes U+FFFD.
+    """Return text for a page: markup is escaped, characters that HTML forbids become U+FFFD.
 
     Examples
     --------

@@ -1,156 +1,139 @@
-"""The first words of a report: what was learned, how good it is, and whether it could be better, for anyone."""
+"""The top of a report: what the model predicts, its test accuracy, and whether the classes are linearly separable."""
 
 from __future__ import annotations
 
 from separatrix.tables.kinds import TITLES
+from separatrix.tables.report.blocks import brief, counted, data, isolated, listed, name, paragraph
+from separatrix.tables.report.certificate import short_verdict, verdict
+from separatrix.tables.report.context import ReportContext
 from separatrix.tables.report.elements import Content, Element, element
-from separatrix.tables.report.proof import short_verdict, verdict
-from separatrix.tables.report.subject import Subject, brief, counted, data, isolated, listed, name, paragraph
 
 
-def title(subject: Subject) -> str:
+def title(context: ReportContext) -> str:
     """Return the title of the page."""
-    return f"{subject.model.target}: what was learned from {subject.facts['source']}"
+    return f"Predicting {context.model.target} from {context.fit.source}"
 
 
-def overview(subject: Subject) -> Element:
+def overview(context: ReportContext) -> Element:
     """Return the summary in plain words, and its figures."""
     return element(
         "header",
-        element("h1", data(subject.model.target), ": what was learned from ", data(subject.facts["source"])),
-        paragraph(_learned(subject), class_="lead"),
-        paragraph(_quality(subject)),
-        paragraph(verdict(subject), " ", _ending(subject)),
-        _about_rows(subject),
-        _figures(subject),
+        element("h1", "Predicting ", data(context.model.target), " from ", data(context.fit.source)),
+        paragraph(_model(context), class_="lead"),
+        paragraph(_quality(context)),
+        paragraph(verdict(context), " ", _ending(context)),
+        _about_rows(context),
+        _figures(context),
     )
 
 
-def _learned(subject: Subject) -> list[Content]:
-    facts, labels = subject.facts, subject.labels
-    used, numbers = facts["columns"]["used"], facts["columns"]["numbers"]
-    from_what = f"{counted(len(used), 'column')}" if used else f"{counted(numbers, 'number')}"
-    kind = TITLES[subject.kind]
-    article = "an" if kind[0] in "aeiou" else "a"
-    rows = facts["rows"]
+def _model(context: ReportContext) -> list[Content]:
+    fit, labels = context.fit, context.labels
+    used = fit.used_columns
+    inputs = counted(len(used), "column") if used else counted(fit.n_features, "feature")
+    kind = TITLES[fit.kind]
+    article = "An" if kind[0] in "aeiou" else "A"
     parts: list[Content] = [
-        f"This is {article} {kind}. From {from_what} of a row it answers which ", name(subject.model.target),
-        " the row has: ", listed(labels, last="or"), f". It learned from {counted(rows['train'], 'row')} of ",
-        data(facts["source"]),
+        f"{article} {kind} that predicts ", name(context.model.target), " (", listed(labels, last="or"),
+        f") from {inputs}. It was trained on {counted(fit.rows['train'], 'row')} of ", data(fit.source),
     ]  # fmt: skip
-    if rows["dropped"]:
-        lack = "lacks" if rows["dropped"] == 1 else "lack"
-        parts.append(f"; {rows['dropped']:,} of its {rows['read']:,} rows {lack} a value and were left out")
+    if dropped := fit.rows["dropped"]:
+        parts.append(f"; {dropped:,} of {counted(fit.rows['read'], 'row')} with missing values were dropped")
     parts.append(".")
-    for change in facts.get("updates", []):
-        parts += [f" Later it was taught {counted(change['rows'], 'row')} of ", data(change["source"]), "."]
+    for change in fit.updates:
+        parts += [f" It was later updated with {counted(change['rows'], 'row')} of ", data(change["source"]), "."]
     return parts
 
 
-def _quality(subject: Subject) -> list[Content]:
-    facts, held, seen = subject.facts, subject.facts.get("held_out"), subject.seen
-    if held is not None:
-        low, high = held["interval"]
+def _quality(context: ReportContext) -> list[Content]:
+    fit, scores, inspected = context.fit, context.fit.test_scores, context.inspected
+    if scores is not None:
+        low, high = scores["interval"]
         text = (
-            f"Asked about {counted(held['rows'], 'row')} that it had not seen, it was right about {held['right']:,} "
-            f"({held['accuracy']:.1%}). On new rows of the same kind it will be right, with 95% confidence, for a "
-            f"share between {low:.1%} and {high:.1%}. Always naming the commonest class would have been right for "
-            f"{held['baseline']:.1%}"
+            f"Test accuracy {scores['accuracy']:.1%} ({scores['right']:,} of {scores['rows']:,}; 95% CI "
+            f"{100 * low:.1f}\u2013{high:.1%}); majority class {scores['baseline']:.1%}. The test set was not used for "
+            "training, so the accuracy on new rows of the same kind is likely to lie in this interval"
         )
-        if low <= held["baseline"] <= high:
-            text += ", so that these rows do not show that it does better than that"
-        elif high < held["baseline"]:
-            text += ", which is better than this model"
+        if low <= scores["baseline"] <= high:
+            text += "; it is not significantly better than always predicting the majority class"
+        elif high < scores["baseline"]:
+            text += "; it is worse than always predicting the majority class"
         return [text + "."]
-    unknown = "how well it does on rows that it has not seen is not known"
-    if facts.get("updates"):
-        why = f"It has learned since it was fitted, so that {unknown}."
-    else:
-        why = f"No rows were held out, so {unknown}."
-    if seen is not None and seen.confusion.n and not seen.trained_on:
+    unknown = "the accuracy on new rows is unknown"
+    why = f"The model was updated after its test, so {unknown}." if fit.updates else f"Without a test set, {unknown}."
+    if inspected is not None and inspected.confusion.n and not inspected.trained_on:
+        scored = inspected.confusion
         return [
-            "Of the rows of ", data(seen.source), f", it is right about {seen.confusion.right:,} of "
-            f"{seen.confusion.n:,} ({seen.confusion.accuracy:.1%}). It may have learned from some of them or from all, "
-            "and then this says little about new rows. ", why,
+            "Accuracy on ", data(inspected.source), f": {scored.accuracy:.1%} ({scored.right:,} of {scored.n:,}). Some "
+            "or all of these rows may be training rows, so this says little about new rows. ", why,
         ]  # fmt: skip
     return [why]
 
 
-def _ending(subject: Subject) -> str:
-    facts = subject.facts
-    status = str(facts["status"])
-    if facts.get("updates"):
-        return f"The last thing it did: {status}."
-    if facts.get("interrupted"):
-        return f"Learning was interrupted, and this is the model so far ({status})."
-    if facts.get("converged"):
-        return f"Learning came to its end ({status})."
-    return f"Learning stopped before it came to an end of its own ({status})."
+def _ending(context: ReportContext) -> str:
+    fit = context.fit
+    if fit.updates:
+        return f"Last update: {fit.status}."
+    if fit.interrupted:
+        return f"Training was interrupted ({fit.status})."
+    return f"Training: {fit.status}."
 
 
-def _about_rows(subject: Subject) -> Element | None:
-    seen = subject.seen
-    if seen is None:
+def _about_rows(context: ReportContext) -> Element | None:
+    fit, inspected = context.fit, context.inspected
+    if inspected is None:
         return paragraph(
-            "This page was made from the model alone. With ", element("code", "separatrix report MODEL SOURCE"),
-            " it also shows the rows of a source: their margins, the boundary among them, the nearest rows and the "
-            "worst mistakes.", class_="note",
+            "This report was made from the model file alone. ", element("code", "separatrix report MODEL SOURCE"),
+            " also shows the rows of a source: margins, the decision boundary, the least certain predictions and the "
+            "worst errors.", class_="note",
         )  # fmt: skip
-    if seen.trained_on:
-        held = subject.facts["rows"]["test"]
-        both = ", both those that it learned from and those held out" if held else ""
+    shows: list[Content] = ["The rows in this report are those of ", data(inspected.source)]
+    if inspected.trained_on:
+        both = ", training and test rows" if fit.rows["test"] else ""
+        return paragraph(shows, f", on which the model was fitted{both}.", class_="note")
+    if fit.updates:
         return paragraph(
-            "Where this page shows rows, they are those of ", data(seen.source),
-            f", to which the model was fitted{both}.", class_="note",
+            shows, ". The model was updated after it was fitted; whether it was trained on these rows is unknown.",
+            class_="note",
         )  # fmt: skip
-    shows: list[Content] = ["Where this page shows rows, they are those of ", data(seen.source)]
-    if subject.facts.get("updates"):
-        return paragraph(
-            shows, ". The model was updated after it was fitted, and whether it has learned from these rows, when it "
-            "was fitted or later, cannot be told.", class_="note",
-        )  # fmt: skip
-    if seen.trained_on is None:
-        return paragraph(shows, "; whether the model was fitted to them cannot be told.", class_="note")
+    if inspected.trained_on is None:
+        return paragraph(shows, "; whether the model was fitted on them is unknown.", class_="note")
     return paragraph(
-        element("strong", "Another source. "), shows, ". As a whole this is not what the model was fitted to (",
-        data(subject.facts["source"]), "): another source or query, or a file that has changed since. Some of its "
-        "rows, or all, may still be among those learned from. The certificate and the held-out rows are about what "
-        "it was fitted to.", class_="note",
+        element("strong", "Another source. "), shows, ". The model was fitted on ", data(fit.source), ": another "
+        "source or query, or a file that has changed since. Some or all of these rows may still be training rows. The "
+        "certificate and the test accuracy are about the data of the fit.", class_="note",
     )  # fmt: skip
 
 
-def _figures(subject: Subject) -> Element:
-    facts, held, seen = subject.facts, subject.facts.get("held_out"), subject.seen
+def _figures(context: ReportContext) -> Element:
+    fit, scores, inspected = context.fit, context.fit.test_scores, context.inspected
     cards: list[tuple[str, str, str, str | None]] = []
-    if held is not None:
-        low, high = held["interval"]
-        cards.append(
-            ("right on held-out rows", f"{held['accuracy']:.1%}", f"95% confidence: {low:.1%} to {high:.1%}", None)
-        )
-        cards.append(("commonest class alone", f"{held['baseline']:.1%}", "what any model should beat", None))
-    if seen is not None and seen.confusion.n and not seen.trained_on:
-        share = f"{seen.confusion.accuracy:.1%}"
-        told = f"of {seen.confusion.n:,} with a label; some may have been learned from"
-        cards.append((f"right on rows of {isolated(brief(seen.source))}", share, told, None))
-    word, colour, about = short_verdict(subject)
-    cards.append(("classes separable by planes?", word, about, colour))
-    state, colour = _state(subject)
-    accuracy = facts.get("training_accuracy")
-    right = "" if accuracy is None else f"right on {accuracy:.1%} of the rows learned from"
-    cards.append(("learning", state, right, colour))
+    if scores is not None:
+        low, high = scores["interval"]
+        cards.append(("test accuracy", f"{scores['accuracy']:.1%}", f"95% CI {100 * low:.1f}\u2013{high:.1%}", None))
+        cards.append(("majority class", f"{scores['baseline']:.1%}", "always predicting the most frequent class", None))
+    if inspected is not None and inspected.confusion.n and not inspected.trained_on:
+        share = f"{inspected.confusion.accuracy:.1%}"
+        says = f"{counted(inspected.confusion.n, 'labelled row')}; some may be training rows"
+        cards.append((f"accuracy on {isolated(brief(inspected.source))}", share, says, None))
+    word, colour, about = short_verdict(context)
+    cards.append(("linearly separable", word, about, colour))
+    state, colour = _state(context)
+    accuracy = fit.training_accuracy
+    cards.append(("training", state, "" if accuracy is None else f"training accuracy {accuracy:.1%}", colour))
     return element("dl", [_card(*card) for card in cards], class_="figures")
 
 
-def _state(subject: Subject) -> tuple[str, str | None]:
-    """Return how learning ended in a word or two, and how it is coloured."""
-    facts = subject.facts
-    if facts.get("updates"):
+def _state(context: ReportContext) -> tuple[str, str | None]:
+    """Return how training ended in a word or two, and its colour."""
+    fit = context.fit
+    if fit.updates:
         return "updated", None
-    if facts.get("interrupted"):
+    if fit.interrupted:
         return "interrupted", "bad"
-    if getattr(subject.model.estimator.status_, "diverged", False):
+    if getattr(context.model.estimator.status_, "diverged", False):
         return "diverged", "bad"
-    return ("finished", "good") if facts.get("converged") else ("reached its limit", None)
+    return ("converged", "good") if fit.converged else ("not converged", None)
 
 
 def _card(what: str, figure: str, says: str, colour: str | None) -> Element:

@@ -1,4 +1,4 @@
-"""The page: its sections in order, in a frame that loads nothing from anywhere."""
+"""The page: its sections in order, without external resources."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from typing import Any
 
 from separatrix import __version__
 from separatrix.files import write_text
-from separatrix.tables.model import TableModel, stored_certificate
-from separatrix.tables.report.answers import confusion, rows_to_look_at
-from separatrix.tables.report.distances import distances
+from separatrix.tables.model import TableModel
+from separatrix.tables.report.boundary import boundary
+from separatrix.tables.report.certificate import certificate as certificate_section
+from separatrix.tables.report.context import ReportContext
 from separatrix.tables.report.elements import Element, StyleSheet, element
-from separatrix.tables.report.learning import learning
-from separatrix.tables.report.origin import origin
+from separatrix.tables.report.facts import RecordedFit
+from separatrix.tables.report.feature_weights import feature_weights
 from separatrix.tables.report.overview import overview, title
-from separatrix.tables.report.proof import proof
-from separatrix.tables.report.rows import Seen
-from separatrix.tables.report.strengths import strengths
-from separatrix.tables.report.subject import Subject
+from separatrix.tables.report.predictions import confusion, rows_to_check
+from separatrix.tables.report.provenance import provenance
+from separatrix.tables.report.rows import InspectedRows
+from separatrix.tables.report.training import training
 
 # Nothing is loaded and nothing runs; styles are those of the page itself.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_SECTIONS = (proof, learning, distances, strengths, confusion, rows_to_look_at, origin)
+_SECTIONS = (certificate_section, training, boundary, feature_weights, confusion, rows_to_check, provenance)
 
 
 def write_report(
-    model: TableModel, path: str | os.PathLike[str], seen: Seen | None = None, certificate: Any = None
+    model: TableModel, path: str | os.PathLike[str], inspected: InspectedRows | None = None, certificate: Any = None
 ) -> None:
-    """Write the report of a model as one HTML file that needs nothing else.
+    """Write the report of a model as one self-contained HTML file.
 
     Parameters
     ----------
@@ -36,41 +37,41 @@ def write_report(
         The model, as ``separatrix fit`` makes it.
     path : path
         The file.
-    seen : Seen, optional
-        What it says about the rows of a source, from :func:`separatrix.tables.report.rows.look`.
+    inspected : InspectedRows, optional
+        Its predictions on the rows of a source, from :func:`separatrix.tables.report.rows.inspect_rows`.
     certificate : Certificate or Certificates, optional
-        What is proved about the rows that it was learned from; by default what the model holds.
+        The certificate of the training rows; by default the one in the model.
     """
-    write_text(path, report(model, seen, certificate))
+    write_text(path, report(model, inspected, certificate))
 
 
-def report(model: TableModel, seen: Seen | None = None, certificate: Any = None) -> str:
+def report(model: TableModel, inspected: InspectedRows | None = None, certificate: Any = None) -> str:
     """Return the report as text; see :func:`write_report`."""
     try:
-        found = certificate if certificate is not None else stored_certificate(model.facts)
-        return _page(Subject(model, found, seen))
+        proved = certificate if certificate is not None else RecordedFit.of(model).certificate
+        return _page(ReportContext(model, proved, inspected))
     except (AttributeError, LookupError, TypeError) as problem:
-        raise ValueError(f"the model does not tell what fit writes about one ({problem!r:.60})") from None
+        raise ValueError(f"the model has no complete record of its fit ({problem!r:.60}); fit it again") from None
 
 
-def _page(subject: Subject) -> str:
-    sections = [make(subject) for make in _SECTIONS]
+def _page(context: ReportContext) -> str:
+    sections = [make(context) for make in _SECTIONS]
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", title(subject)),
+        element("title", title(context)),
         element("link", rel="icon", href="data:,"),
         StyleSheet("style", {}, (_style(),)),
     )
     body = element(
         "body",
-        overview(subject),
+        overview(context),
         _contents(sections),
         element("main", sections),
-        element("footer", element("p", f"Made by separatrix {__version__}. This page loads nothing.")),
+        element("footer", element("p", f"Written by separatrix {__version__}. This page loads no external resources.")),
     )
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 

@@ -1,4 +1,4 @@
-"""Rows seen in the plane of a model's weights and the direction along the boundary in which rows spread most."""
+"""Rows projected on a model's weights and on the direction of largest variance along the boundary."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from separatrix.geometry.rows import Floats, is_sparse
 
 _NAMED = 3  # features that a direction is described by
 _NARROW = 400  # numbers in a row, up to which all directions are found
-_NOTHING = 1e-12  # the part of all squares below which a spread is rounding
+_NOTHING = 1e-12  # the fraction of all squares below which variance is rounding
 
 
-class View(NamedTuple):
-    """Points of the plane, the part of all spread that they show, and the features that the second axis is made of."""
+class Projection(NamedTuple):
+    """Coordinates, the fraction of variance that they explain, and the main features of the second axis."""
 
     across: Floats
     along: Floats
@@ -22,8 +22,8 @@ class View(NamedTuple):
     features: list[int]
 
 
-def view(X: Any, across: Floats, weights: Floats | None) -> View:
-    """Return rows in the plane of a number of their own and the first principal direction of the rest of them.
+def project(X: Any, across: Floats, weights: Floats | None) -> Projection:
+    """Return rows by a given coordinate and the first principal component of the rest.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def view(X: Any, across: Floats, weights: Floats | None) -> View:
     across : array of n
         The first coordinate: the signed distance from a plane, or a score.
     weights : array of d, optional
-        The plane's weights: what they measure is taken out of the rows before the second direction is found.
+        The plane's weights: their direction is removed from the rows before the principal component.
     """
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     unit = np.zeros(len(mean))
@@ -50,11 +50,11 @@ def view(X: Any, across: Floats, weights: Floats | None) -> View:
     largest = np.argsort(-np.abs(direction), kind="stable")[:_NAMED]
     features = [int(place) for place in largest if size > 0 and abs(direction[place]) > 0.3 * size]
     shown = (float(taken @ taken) + float(along @ along)) / total if total > 0 else 1.0
-    return View(across, along, min(shown, 1.0), features)
+    return Projection(across, along, min(shown, 1.0), features)
 
 
 def _principal(X: Any, mean: Floats, unit: Floats, taken: Floats) -> Floats:
-    """Return the direction at right angles to ``unit`` in which rows spread most, its largest part positive."""
+    """Return the direction of largest variance orthogonal to ``unit``, its largest component positive."""
     n, d = X.shape
     if d <= _NARROW:
         rows = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64) - mean

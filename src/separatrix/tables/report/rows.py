@@ -1,6 +1,6 @@
-"""What a model says about every row of a source, in one pass and bounded memory.
+"""The predictions of a model on every row of a source, in one pass and bounded memory.
 
-Counts, the rows nearest to the boundary, the worst mistakes, and a sample for pictures. Nothing is kept for each row.
+Counts, the rows nearest to the boundary, the worst errors, and a sample for charts. Nothing is kept for each row.
 """
 
 from __future__ import annotations
@@ -17,39 +17,40 @@ from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
 from separatrix.tables.raw_rows import MISSING, RawRows
 from separatrix.tables.reading import table_rows
-from separatrix.tables.report.binned import Binned
-from separatrix.tables.report.closeness import Closeness
+from separatrix.tables.report.boundary_distance import BoundaryDistance
+from separatrix.tables.report.facts import RecordedFit
+from separatrix.tables.report.histogram import StreamingHistogram
 from separatrix.tables.scores import Scores
 from separatrix.tables.sources.base import ColumnsChangedError, MatrixSource
 from separatrix.tables.update import own_labels
 
 SHOWN = 10  # rows in a list
-_SAMPLE = 1200  # rows in a picture
+_SAMPLE = 1200  # rows in a chart
 _SAMPLE_NUMBERS = 20_000_000
-_ROUNDING = 1e-12  # of the mean, below which a spread is none
+_ROUNDING = 1e-12  # of the mean, below which a standard deviation is 0
 _UNKNOWN = -2  # the code of a label that the model does not know
 
 Watch = Callable[[int, "float | None"], None]
 
 
 class Row(NamedTuple):
-    """A row of a list: its number from 1, its cells as they were read, label (-1 for none), answer and distance."""
+    """A row of a list: its number from 1, its cells as read, label (-1 for none), prediction and distance."""
 
     number: int
     raw: RawRows
     label: int
-    answer: int
+    prediction: int
     distance: float
 
 
 @dataclass
 class Sample:
-    """Some rows as the model sees them, drawn by a key of their numbers: the same ones each time."""
+    """A random sample of prepared rows, chosen by a hash of their numbers: the same each time."""
 
     keys: NDArray[np.uint64]
     X: Any
     labels: NDArray[np.intp]
-    answers: NDArray[np.intp]
+    predictions: NDArray[np.intp]
     scores: Floats
 
     def __len__(self) -> int:
@@ -57,7 +58,7 @@ class Sample:
 
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return some of them."""
-        return Sample(self.keys[rows], self.X[rows], self.labels[rows], self.answers[rows], self.scores[rows])
+        return Sample(self.keys[rows], self.X[rows], self.labels[rows], self.predictions[rows], self.scores[rows])
 
     def joined(self, other: Sample) -> Sample:
         """Return both."""
@@ -67,104 +68,106 @@ class Sample:
             X = sparse.vstack([self.X, other.X], format="csr")
         else:
             X = np.concatenate([self.X, other.X])
-        parts = [np.concatenate([getattr(s, name) for s in (self, other)]) for name in ("labels", "answers", "scores")]
+        names = ("labels", "predictions", "scores")
+        parts = [np.concatenate([getattr(each, name) for each in (self, other)]) for name in names]
         return Sample(np.concatenate([self.keys, other.keys]), X, *parts)
 
 
 @dataclass
-class Seen:
-    """What was found in a source.
+class InspectedRows:
+    """The predictions on a source, summarised.
 
     Attributes
     ----------
     source : str
         Its name.
     trained_on : bool or None
-        Whether the model was fitted to it as it is, and to nothing else; None where that cannot be told. False does not
-        say that its rows are new to the model: some of them, or all, may be among those learned from.
+        Whether the model was fitted on exactly this source; None where that is unknown. False does not mean that its
+        rows are new to the model: some or all may be training rows.
     labelled : bool
-        Whether it holds labels.
-    rows, lacking, unlabelled, foreign : int
-        All rows; those that lack a value and are not answered; answered ones without a label, and those whose label the
-        model does not know.
+        Whether it has labels.
+    rows, incomplete, unlabelled, unknown_labels : int
+        All rows; those without a prediction because of missing values; predicted ones without a label, and those whose
+        label is not a class of the model.
     confusion : Scores
-        Rows by label and answer.
-    margins : Binned
-        How far rows are on the side of their own label, by label.
+        Rows by label and prediction.
+    margins : StreamingHistogram
+        Signed distances of rows from the boundary of their label, by label.
     nearest, worst : lists of Row
-        Nearest to the boundary; answered wrongly and furthest on the wrong side.
+        Nearest to the boundary; misclassified and furthest on the wrong side.
     sample : Sample or None
-        Rows for pictures; None where there is none.
-    spreads : array or None
-        The standard deviation of each number that the model sees, unless all of them are scaled by theirs.
+        Rows for charts.
+    deviations : array or None
+        The standard deviation of each feature, unless all are scaled to 1.
     """
 
     source: str
     trained_on: bool | None
     labelled: bool
     confusion: Scores
-    margins: Binned
+    margins: StreamingHistogram
     rows: int = 0
-    lacking: int = 0
+    incomplete: int = 0
     unlabelled: int = 0
-    foreign: int = 0
+    unknown_labels: int = 0
     nearest: list[Row] = field(default_factory=list)
     worst: list[Row] = field(default_factory=list)
     sample: Sample | None = None
-    spreads: Floats | None = None
+    deviations: Floats | None = None
 
     @property
-    def answered(self) -> int:
-        """How many rows the model has an answer for."""
-        return self.rows - self.lacking
+    def predicted(self) -> int:
+        """The number of rows with a prediction."""
+        return self.rows - self.incomplete
 
 
-def look(
+def inspect_rows(
     model: TableModel, source: Any, *, unknown: str = "fail", trained_on: bool = False, watch: Watch | None = None
-) -> Seen:
-    """Return what a model says about the rows of a source; ``trained_on`` if it is known to be fitted to them."""
+) -> InspectedRows:
+    """Return the predictions of a model on a source, summarised; ``trained_on`` if it is known to be fitted on it."""
     try:
-        return _look(model, source, unknown, trained_on, watch)
+        return _inspect(model, source, unknown, trained_on, watch)
     except ColumnsChangedError:  # the source knows its columns now
-        return _look(model, source, unknown, trained_on, watch)
+        return _inspect(model, source, unknown, trained_on, watch)
 
 
-def _look(model: TableModel, source: Any, unknown: str, trained_on: bool, watch: Watch | None) -> Seen:
+def _inspect(model: TableModel, source: Any, unknown: str, trained_on: bool, watch: Watch | None) -> InspectedRows:
     labelled = _is_labelled(model, source)
     k = len(model.classes_)
     same: bool | None = trained_on or None
-    key, known = source.fingerprint(), model.facts.get("fingerprint")
-    if not trained_on and key is not None and known is not None and not model.facts.get("updates"):
+    recorded = RecordedFit.of(model)
+    key, known = source.fingerprint(), recorded.source_fingerprint
+    if not trained_on and key is not None and known is not None and not recorded.updates:
         same = key == known
-    counts = [int(each["rows"]) for each in model.facts.get("classes", [])]
+    counts = [rows for _, rows in recorded.class_counts]
     majority = int(np.argmax(counts)) if len(counts) == k else 0
-    seen = Seen(source.name, same, labelled, Scores.none(k, majority), Binned(k))
-    pass_ = _Pass(model, seen)
+    inspected = InspectedRows(source.name, same, labelled, Scores.none(k, majority), StreamingHistogram(k))
+    pass_ = _Pass(model, inspected)
     for raw, labels in _coded_rows(model, source, unknown, labelled):
         pass_.add(raw, labels)
         if watch is not None:
-            watch(seen.rows, source.fraction())
-    if not seen.answered:
-        raise ValueError(f"{source.name} holds no row that the model can answer: each lacks a value")
-    seen.spreads = _deviations(pass_.moments)
-    return seen
+            watch(inspected.rows, source.fraction())
+    if not inspected.predicted:
+        raise ValueError(f"{source.name}: every row has missing values, so there is nothing to predict")
+    inspected.deviations = _deviations(pass_.moments)
+    return inspected
 
 
 def _is_labelled(model: TableModel, source: Any) -> bool:
     if isinstance(source, MatrixSource):
-        return True  # the blocks tell
+        return True  # the blocks say so
     return model.target in {column.name for column in source.columns}
 
 
 def _coded_rows(
     model: TableModel, source: Any, unknown: str, labelled: bool
 ) -> Iterator[tuple[RawRows, NDArray[np.intp] | None]]:
-    """Yield rows with the places of their labels among the model's classes."""
+    """Yield rows with the codes of their labels among the model's classes."""
     place = {label: code for code, label in enumerate(model.classes_.tolist())}
     preparation = model.preparation
     if isinstance(source, MatrixSource):
-        for raw, found in matrix_blocks(model, source):
-            yield raw, None if found is None else _codes(own_labels(model, found), place)
+        for raw, given in matrix_blocks(model, source):
+            yield raw, None if given is None else _codes(own_labels(model, given), place)
         return
     if preparation.anonymous:
         raise ValueError(f"the model was trained on numbers without column names; {source.name} is a table")
@@ -188,9 +191,9 @@ def _codes(labels: list[Any], place: dict[Any, int]) -> NDArray[np.intp]:
 class _Pass:
     """One pass over the rows."""
 
-    def __init__(self, model: TableModel, seen: Seen) -> None:
-        self._model, self._seen = model, seen
-        self._closeness = Closeness.of(model)
+    def __init__(self, model: TableModel, inspected: InspectedRows) -> None:
+        self._model, self._inspected = model, inspected
+        self._distance = BoundaryDistance.of(model)
         self._most = max(200, min(_SAMPLE, _SAMPLE_NUMBERS // model.preparation.width))
         preparation = model.preparation
         scaled = preparation.scale == "standard"
@@ -198,53 +201,53 @@ class _Pass:
         self.moments = Moments()
 
     def add(self, raw: RawRows, labels: NDArray[np.intp] | None) -> None:
-        """Look at some rows."""
-        seen, model = self._seen, self._model
-        first, n = seen.rows + 1, len(raw)
-        seen.rows += n
+        """Add some rows."""
+        inspected, model = self._inspected, self._model
+        first, n = inspected.rows + 1, len(raw)
+        inspected.rows += n
         numbers = np.arange(first, first + n)
-        lacking = incomplete(model.preparation, raw)
-        if lacking.any():
-            seen.lacking += int(lacking.sum())
-            raw, numbers = raw.take(~lacking), numbers[~lacking]
-            labels = None if labels is None else labels[~lacking]
+        missing = incomplete(model.preparation, raw)
+        if missing.any():
+            inspected.incomplete += int(missing.sum())
+            raw, numbers = raw.take(~missing), numbers[~missing]
+            labels = None if labels is None else labels[~missing]
         if not len(raw):
             return
         if labels is None:
-            seen.labelled = False
+            inspected.labelled = False
             labels = np.full(len(raw), MISSING, dtype=np.intp)
         X = model.preparation.matrix(raw)
         if self._measured:
             self.moments.add(X)
         scores = np.asarray(model.estimator.decision_function(X), dtype=np.float64)
-        answers = np.searchsorted(model.classes_, model.estimator.predict(X))
-        near = self._closeness.near(scores, answers)
-        seen.unlabelled += int((labels == MISSING).sum())
-        seen.foreign += int((labels == _UNKNOWN).sum())
-        _keep(seen.nearest, near, np.arange(len(raw)), numbers, raw, labels, answers)
+        predictions = np.searchsorted(model.classes_, model.estimator.predict(X))
+        near = self._distance.to_prediction(scores, predictions)
+        inspected.unlabelled += int((labels == MISSING).sum())
+        inspected.unknown_labels += int((labels == _UNKNOWN).sum())
+        _keep(inspected.nearest, near, np.arange(len(raw)), numbers, raw, labels, predictions)
         known = np.flatnonzero(labels >= 0)
         if len(known):
-            seen.confusion.add(labels[known], answers[known])
-            own = self._closeness.own(scores[known], labels[known])
-            seen.margins.add(own, labels[known])
-            wrong = labels[known] != answers[known]
-            _keep(seen.worst, own[wrong], known[wrong], numbers, raw, labels, answers)
-        self._draw(Sample(_mixed(numbers), X, labels, answers, scores))
+            inspected.confusion.add(labels[known], predictions[known])
+            own = self._distance.signed(scores[known], labels[known])
+            inspected.margins.add(own, labels[known])
+            wrong = labels[known] != predictions[known]
+            _keep(inspected.worst, own[wrong], known[wrong], numbers, raw, labels, predictions)
+        self._draw(Sample(_mixed(numbers), X, labels, predictions, scores))
 
     def _draw(self, rows: Sample) -> None:
         """Keep the rows whose keys are smallest."""
-        before = self._seen.sample
+        before = self._inspected.sample
         if len(rows) > self._most:
             rows = rows.take(np.sort(np.argpartition(rows.keys, self._most)[: self._most]))
         rows = rows if before is None else before.joined(rows)
         if len(rows) > self._most:
             rows = rows.take(np.sort(np.argpartition(rows.keys, self._most)[: self._most]))
-        self._seen.sample = rows
+        self._inspected.sample = rows
 
 
 def _keep(
     kept: list[Row], values: Floats, places: NDArray[np.intp], numbers: NDArray[np.int64], raw: RawRows,
-    labels: NDArray[np.intp], answers: NDArray[np.intp],
+    labels: NDArray[np.intp], predictions: NDArray[np.intp],
 ) -> None:  # fmt: skip
     """Put the rows with the smallest values into a list that holds the smallest so far."""
     if not len(values):
@@ -257,7 +260,7 @@ def _keep(
     for each in order.tolist():
         at = int(places[each])
         one = raw.take(np.array([at]))
-        kept.append(Row(int(numbers[at]), one, int(labels[at]), int(answers[at]), float(values[each])))
+        kept.append(Row(int(numbers[at]), one, int(labels[at]), int(predictions[at]), float(values[each])))
     kept.sort(key=lambda row: (row.distance, row.number))
     del kept[SHOWN:]
 

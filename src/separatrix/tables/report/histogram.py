@@ -1,4 +1,4 @@
-"""Counts of numbers in bins, of a stream whose range is not known ahead: exact counts in little memory."""
+"""A histogram of a stream whose range is not known in advance: exact counts in little memory."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _FAR = 50  # powers of two from a bin's width to the largest number
 
 
 class Bins(NamedTuple):
-    """Edges, counts of each class between them, and how many numbers lie outside and were put into the end bins."""
+    """Edges, counts of each class between them, and the number of values beyond the ends, counted in the end bins."""
 
     edges: Floats
     counts: NDArray[np.int64]
     outside: int
 
 
-class Binned:
-    """Counts numbers by class in bins whose width is a power of two and of which 0 is an edge.
+class StreamingHistogram:
+    """Counts numbers by class in bins whose width is a power of two; 0 is an edge.
 
-    When the numbers reach further than the bins do, neighbours are joined, so that no count is ever lost or guessed.
+    When numbers fall outside of the bins, neighbouring bins are merged, so that all counts stay exact.
     """
 
     def __init__(self, n_classes: int) -> None:
@@ -71,7 +71,7 @@ class Binned:
         self._exponent += 1
 
     def shown(self, bins: int, tail: float = 0.005) -> Bins:
-        """Return about so many bins for a picture; where few numbers lie far out, they are counted at the ends."""
+        """Return about this many bins for a chart; a few outliers are counted in the end bins."""
         assert self._exponent is not None
         total = self.counts.sum(axis=0)
         sums = np.cumsum(total)

@@ -1,54 +1,16 @@
-"""What a report is about, and the small pieces that its sections are made of."""
+"""Building blocks of a page: sections, paragraphs, tables, figures, and data inside text."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from separatrix.tables.model import TableModel
-from separatrix.tables.report.drawing import COLOURS
 from separatrix.tables.report.elements import Content, Element, element
-from separatrix.tables.report.rows import Seen
 
 MANY = 20  # classes; with more, tables by class are cut short
 _LONG_TEXT = 28  # letters in a cell that needs some width
 _LONG_WORD = 22  # letters without a space, after which a word may be broken
 _LONG_NAME = 48  # letters of a name that are shown
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A model, the certificate of the rows that it was learned from, and what it says about the rows of a source."""
-
-    model: TableModel
-    certificate: Any
-    seen: Seen | None
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What the model file tells about how it came to be."""
-        return self.model.facts
-
-    @property
-    def labels(self) -> list[str]:
-        """The classes, as text."""
-        return [str(label) for label in self.model.classes_.tolist()]
-
-    @property
-    def drawn(self) -> list[int]:
-        """The classes that are drawn each in its own colour: all of a few, else the largest."""
-        counts = [int(each["rows"]) for each in self.facts.get("classes", [])]
-        codes = range(len(self.labels))
-        if len(codes) <= COLOURS or len(counts) != len(codes):
-            return list(codes[:COLOURS])
-        return sorted(sorted(codes, key=lambda code: -counts[code])[:COLOURS])
-
-    @property
-    def kind(self) -> str:
-        """The name of the kind of model, as ``fit --model`` has it."""
-        return str(self.facts["settings"]["model"])
 
 
 def section(key: str, title: str, *content: Content) -> Element:
@@ -62,12 +24,12 @@ def paragraph(*content: Content, class_: str | None = None) -> Element:
 
 
 def name(text: object) -> Element:
-    """Return a word of the data inside a sentence, whichever way it is written."""
+    """Return a name from the data inside a sentence, in either direction of writing."""
     return data(text, class_="name")
 
 
 def data(text: object, class_: str | None = None) -> Element:
-    """Return a name of the data by itself, whichever way it is written; of a long one a part, and all as its title."""
+    """Return a name from the data, in either direction of writing; a long one is shortened, and whole in its title."""
     whole = str(text)
     shown = brief(whole)
     return element("bdi", shown, class_=class_, title=whole if shown != whole else None)
@@ -88,7 +50,7 @@ def brief(text: str, most: int = _LONG_NAME) -> str:
 
 
 def isolated(text: str) -> str:
-    """Return a word of the data for the inside of a plain text; one written from right to left turns nothing else.
+    """Return a name from the data for plain text; right-to-left names do not affect the text around them.
 
     Examples
     --------
@@ -100,17 +62,17 @@ def isolated(text: str) -> str:
 
 
 def listed(words: Sequence[object], most: int = 8, last: str = "and") -> list[Content]:
-    """Return words of the data as a list in a sentence."""
+    """Return names from the data as a list in a sentence."""
     shown = [name(word) for word in words[:most]]
     left = len(words) - len(shown)
     if left:
-        return [*_parted(shown), f" {last} {left:,} more"]
+        return [*_separated(shown), f" {last} {left:,} more"]
     if len(shown) < 2:
         return list(shown)
-    return [*_parted(shown[:-1]), f" {last} ", shown[-1]]
+    return [*_separated(shown[:-1]), f" {last} ", shown[-1]]
 
 
-def _parted(words: list[Element]) -> list[Content]:
+def _separated(words: list[Element]) -> list[Content]:
     out: list[Content] = []
     for place, word in enumerate(words):
         out += [", ", word] if place else [word]
@@ -156,15 +118,15 @@ def _cell(tag: str, content: Content, is_number: bool, is_text: bool, scope: str
     return element(tag, content, class_=" ".join(kinds) or None, **made.attributes)
 
 
-def figure(title: str, chart: Element, *says: Content, signs: Element | None = None) -> Element:
-    """Return a chart with its title, what its signs mean, and a sentence that says what it shows."""
+def figure(title: str, chart: Element, *says: Content, legend: Element | None = None) -> Element:
+    """Return a chart with its title, legend, and a sentence about what it shows."""
     return element(
-        "figure", element("h3", title), chart, element("figcaption", signs, element("p", says)), class_="card"
+        "figure", element("h3", title), chart, element("figcaption", legend, element("p", says)), class_="card"
     )
 
 
 def details(title: Content, *content: Content, class_: str | None = None) -> Element:
-    """Return something long, folded."""
+    """Return long content, folded."""
     return element("details", element("summary", title), content, class_=class_)
 
 

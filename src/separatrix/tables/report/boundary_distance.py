@@ -1,4 +1,4 @@
-"""How near rows are to a boundary: a distance where the model is made of planes, else a difference of scores."""
+"""How far rows are from the decision boundary: a distance for linear models, else a difference of scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from separatrix.tables.weights import weights_of
 
 
 @dataclass(frozen=True)
-class Closeness:
+class BoundaryDistance:
     """Turns scores into distances from the boundary.
 
     Parameters
@@ -21,18 +21,18 @@ class Closeness:
     lengths : array of shape (k, k), or None
         For planes: the length of the difference of the weights of each two classes; for two classes, of the weights.
         The distance of a row from the boundary between two classes is the difference of their scores divided by it.
-        None where scores are no heights over planes.
+        None for models that are not linear.
     """
 
     lengths: Floats | None
 
     @classmethod
-    def of(cls, model: TableModel) -> Closeness:
+    def of(cls, model: TableModel) -> BoundaryDistance:
         """Return the distances of this model."""
-        found = weights_of(model)
-        if found is None:
+        planes = weights_of(model)
+        if planes is None:
             return cls(None)
-        weights = found.scaled
+        weights = planes.scaled
         if len(weights) == 1:
             length = float(np.linalg.norm(weights))
             return cls(np.full((2, 2), length) if length > 0 else None)
@@ -45,12 +45,12 @@ class Closeness:
         """What is measured, for an axis."""
         return "distance from the boundary" if self.lengths is not None else "difference of scores"
 
-    def near(self, scores: Floats, answers: NDArray[np.intp]) -> Floats:
-        """Return how near rows are to the boundary of their answer's region."""
-        return np.abs(self.own(scores, answers))
+    def to_prediction(self, scores: Floats, predictions: NDArray[np.intp]) -> Floats:
+        """Return the distance of rows from the boundary of their predicted class."""
+        return np.abs(self.signed(scores, predictions))
 
-    def own(self, scores: Floats, codes: NDArray[np.intp]) -> Floats:
-        """Return how far rows are on the side of the given class; below 0 on another's."""
+    def signed(self, scores: Floats, codes: NDArray[np.intp]) -> Floats:
+        """Return the signed distance of rows from the boundary of the given classes; negative on the wrong side."""
         if scores.ndim == 1:
             signed = np.where(codes == 1, scores, -scores)
             return np.asarray(signed if self.lengths is None else signed / self.lengths[0, 1])

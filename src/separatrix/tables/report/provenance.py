@@ -1,0 +1,167 @@
+"""Provenance of the model: data, settings, preprocessing, versions and fingerprints."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from separatrix import __version__
+from separatrix.stops import AnyOf
+from separatrix.tables.preparation import Preparation
+from separatrix.tables.report.blocks import (
+    brief,
+    counted,
+    data,
+    details,
+    isolated,
+    listed,
+    number,
+    paragraph,
+    section,
+    table,
+)
+from separatrix.tables.report.context import ReportContext
+from separatrix.tables.report.elements import Content, Element, element
+
+_COLUMNS = 60  # that are listed one by one
+_LEVELS = 12
+_NAMES = {
+    "test": "test fraction",
+    "epochs": "maximum epochs",
+    "time_limit": "time limit (seconds)",
+    "certify": "time limit of the certificate (seconds)",
+}
+_SILENT = ("verbose", "n_jobs", "cache_size")  # parameters that do not change the model
+_SCALING = {
+    "standard": "scaled to mean 0 and standard deviation 1",
+    "minmax": "scaled to the range 0 to 1",
+    "none": "not scaled",
+}
+_MISSING = {
+    "drop": "Rows with missing values are dropped in training and have no prediction.",
+    "mean": "Missing numbers are replaced by the mean of the column; missing categories are encoded as all zeros.",
+    "fail": "Missing values are an error in training; rows with missing values have no prediction.",
+}
+
+
+def provenance(context: ReportContext) -> Element:
+    """Return the section about where the model comes from."""
+    return section(
+        "provenance", "Provenance", _source(context), element("h3", "Settings"), _settings(context),
+        element("h3", "Preprocessing"), _preprocessing(context.model.preparation),
+        element("h3", "Versions and fingerprints"), _versions(context),
+    )  # fmt: skip
+
+
+def _source(context: ReportContext) -> Element:
+    fit = context.fit
+    rows = fit.rows
+    classes = [f"{isolated(label)} {count:,}" for label, count in fit.class_counts]
+    parts: list[tuple[str, Content]] = [
+        ("source", element("bdi", fit.source)),
+        ("target", element("bdi", context.model.target)),
+        ("rows", f"{rows['read']:,} read, {rows['train']:,} training, {rows['test']:,} test, "
+                 f"{rows['dropped']:,} dropped"),
+        ("classes of the training rows", listed(classes, 12)),
+    ]  # fmt: skip
+    if fit.unused_columns:
+        parts.append(("unused columns", listed(fit.unused_columns, 12)))
+    if fit.constant_columns:
+        parts.append(("constant columns, no effect", listed(fit.constant_columns, 12)))
+    if fit.missing_values:
+        missing = [f"{isolated(column)} {count:,}" for column, count in fit.missing_values.items()]
+        parts.append(("missing values", listed(missing, 12)))
+    if context.model.weight is not None:
+        parts.append(("sample weight", element("bdi", context.model.weight)))
+    if fit.on_disk:
+        parts.append(("memory", "rows were read from disk in each epoch"))
+    if fit.seconds is not None:
+        parts.append(("time", f"{fit.seconds:.3g} seconds"))
+    return _definitions(parts)
+
+
+def _settings(context: ReportContext) -> Element:
+    estimator = context.model.estimator
+    kernel = getattr(estimator, "_kernel", None)
+    shown: list[tuple[str, Content]] = [
+        (_NAMES.get(key, key), _plain(value))
+        for key, value in context.fit.settings.items()
+        if key != "parameters" and value is not None
+    ]
+    for key, value in sorted(estimator.get_params().items()):
+        if value is None or key in _SILENT:
+            continue
+        resolved = getattr(kernel, key, None) if isinstance(value, str) else None  # gamma="scale" is a number by then
+        text = _plain(value) + (f", here {resolved:.6g}" if isinstance(resolved, float) else "")
+        shown.append((f"parameter {key}", text))
+    return _definitions(shown)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, AnyOf):
+        return " or ".join(_plain(rule) for rule in value.rules)
+    if isinstance(value, tuple | list):
+        return ", ".join(_plain(each) for each in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{isolated(str(key))}: {_plain(each)}" for key, each in value.items())
+    return f"{value:g}" if isinstance(value, float) else brief(str(value), 200)
+
+
+def _preprocessing(preparation: Preparation) -> list[Content]:
+    scaling = _SCALING[preparation.scale]
+    if preparation.anonymous:
+        return [paragraph(f"{counted(preparation.width, 'feature')} without names, {scaling}.")]
+    rows: list[list[Content]] = []
+    numbers = 0
+    for feature in preparation.features[:_COLUMNS]:
+        if feature.role == "number":
+            shift, factor = float(preparation.shift[numbers]), float(preparation.factor[numbers])
+            how = {
+                "standard": f"(x {_added(-shift)}) / {number(factor, 6)}",
+                "minmax": f"x \u00b7 {number(factor, 6)} {_added(shift)}",
+                "none": "x",
+            }[preparation.scale]
+            rows.append([data(feature.name), f"number, {scaling}", how])
+            numbers += 1
+        elif feature.role == "category":
+            shown = ", ".join(brief(level) for level in feature.levels[:_LEVELS])
+            more = f" and {len(feature.levels) - _LEVELS:,} more" if len(feature.levels) > _LEVELS else ""
+            rows.append([data(feature.name), "category, one-hot encoded", shown + more])
+        else:
+            how = "hashed" if feature.words is None else f"{len(feature.words):,} terms, tf-idf"
+            rows.append([data(feature.name), "bag of words (unigrams and bigrams)", how])
+    whole = table("Preprocessing of columns", ["column", "encoding", "values"], rows, texts=(2,))
+    left = len(preparation.features) - _COLUMNS
+    out: list[Content] = [paragraph(_MISSING[preparation.missing])]
+    out.append(details(f"{counted(len(rows), 'column')}", whole) if len(rows) > 12 else whole)
+    if left > 0:
+        out.append(paragraph(f"{left:,} more columns are not listed.", class_="note"))
+    return out
+
+
+def _added(value: float) -> str:
+    sign = "\u2212" if value < 0 else "+"
+    return f"{sign} {number(abs(value), 6)}"
+
+
+def _versions(context: ReportContext) -> Element:
+    import numpy
+    import sklearn
+
+    fit = context.fit
+    parts: list[tuple[str, Content]] = [
+        ("fitted with", f"separatrix {fit.version}"),
+        ("report written with", f"separatrix {__version__}, Python {platform.python_version()}, "
+                                f"NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}"),
+        ("fingerprint of the source", _code(fit.source_fingerprint)),
+        ("fingerprint of the training rows", _code(fit.data_fingerprint)),
+    ]  # fmt: skip
+    return _definitions(parts)
+
+
+def _code(value: str | None) -> Content:
+    return "none" if value is None else element("code", value)
+
+
+def _definitions(parts: list[tuple[str, Content]]) -> Element:
+    return element("dl", [[element("dt", what), element("dd", value)] for what, value in parts], class_="facts")
