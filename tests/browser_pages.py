@@ -16,18 +16,18 @@ _VALIDATOR = FOLDER / "node_modules" / "vnu-jar" / "build" / "dist" / "vnu.jar"
 def chromium() -> str | None:
     """Return the browser's path, None where there is none."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next((found for name in names if (found := shutil.which(name))), None)
+    return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def lacking() -> str | None:
     """Return what is not there to look at pages with, None if all is."""
-    for what, found in (
+    for what, there in (
         ("chromium", chromium()),
         ("node", shutil.which("node")),
         ("java", shutil.which("java")),
         ("the packages of tests/browser (npm install there)", _VALIDATOR.exists()),
     ):
-        if not found:
+        if not there:
             return f"{what} is not found" if " " not in what else f"{what} are not found"
     return None
 

@@ -70,19 +70,19 @@ def of_table(table: pa.Table, rows: pa.Table, target: str, model: str, unknown: 
     """Return a model as ``separatrix fit`` makes it."""
     parameters, epochs = more.pop("parameters", {}), more.pop("epochs", None)
     settings = Settings(model, test=0.0, epochs=epochs, parameters=parameters, certify=0.0)
-    found = fit(TableInMemory(table, "the table"), ColumnOptions(target, **more), settings, MemoryBudget()).model
-    answers = list(predict(found, TableInMemory(rows, "rows"), Answers(scores=True, unknown="zero"), Tally()))
+    fitted = fit(TableInMemory(table, "the table"), ColumnOptions(target, **more), settings, MemoryBudget()).model
+    answers = list(predict(fitted, TableInMemory(rows, "rows"), Answers(scores=True, unknown="zero"), Tally()))
     answers = pa.concat_tables(answers)
     labels = answers.column(0).to_pylist()
     names = [name for name in answers.column_names if name.startswith("score")]
     scores = np.array([answers.column(name).to_numpy(zero_copy_only=False) for name in names], dtype=float).T
     if unknown == "null":
-        for feature in found.preparation.role("category"):
+        for feature in fitted.preparation.role("category"):
             known = {*feature.levels, *((True, False) if feature.kind == "flag" else ()), None}
             for row, cell in enumerate(rows.column(feature.name).to_pylist()):
                 if cell not in known:
                     labels[row], scores[row] = None, np.nan
-    return Case(found, rows, labels, scores, unknown)
+    return Case(fitted, rows, labels, scores, unknown)
 
 
 def of_matrix(model: Any, X: Any, first: int = 0) -> Case:
@@ -107,8 +107,8 @@ def of_ties(estimator: Any, classes: int, voted: bool = False) -> Case:
     """Return a model of whole numbers, asked about points of a grid; many of them lie on its boundaries."""
     X = [[2, 1], [1, 2], [-2, -1], [-1, -2], [2, -1], [1, -2], [-1, 2], [-2, 1]]
     y = [1, 1, 0, 0, 1, 1, 0, 0] if classes == 2 else [2, 2, 0, 0, 1, 1, 3, 3]
-    found = estimator.fit(X, y)
-    case = of_matrix(found, [[a, b] for a in range(-6, 7) for b in range(-6, 7)])
+    fitted = estimator.fit(X, y)
+    case = of_matrix(fitted, [[a, b] for a in range(-6, 7) for b in range(-6, 7)])
     tied = np.sort(case.scores[:-1], axis=1)
     tied = tied[:, -1] == (0.0 if classes == 2 else tied[:, -2])
     assert voted or tied.any(), "no tie to ask about"  # of voters, each can be undecided about a point
@@ -164,9 +164,9 @@ def of_arrays(kind: str, classes: int, **more: Any) -> Case:
     X = rng.normal(size=(90, 6)) * (rng.random((90, 6)) < 0.7)
     y = np.digitize(X.sum(axis=1), np.linspace(-1, 1, classes - 1) if classes > 2 else [0.0])
     source = ArraySource("X.npz", "X.npz", sparse.csr_matrix(X) if kind == "libsvm" else X, y)
-    found = fit(source, ColumnOptions(**more), Settings("averaged", test=0.0, certify=0.0), MemoryBudget()).model
-    case = of_matrix(found, X, first=1 if found.preparation.anonymous == "libsvm" else 0)
-    return case._replace(model=found)
+    fitted = fit(source, ColumnOptions(**more), Settings("averaged", test=0.0, certify=0.0), MemoryBudget()).model
+    case = of_matrix(fitted, X, first=1 if fitted.preparation.anonymous == "libsvm" else 0)
+    return case._replace(model=fitted)
 
 
 def _nasty(model: str, classes: int, unknown: str = "null", **more: Any) -> Case:
@@ -256,12 +256,12 @@ def case(name: str) -> Case:
         return EVERY[name]()
 
 
-def check_predictions(found: Case, labels: list[Any], scores: Any) -> None:
+def check_predictions(expected: Case, labels: list[Any], scores: Any) -> None:
     """Compare answers from elsewhere with the package's own: every label, and scores to a millionth."""
-    scores = np.asarray(scores, dtype=float).reshape(found.scores.shape)
-    assert labels == found.labels
-    assert [isinstance(label, bool) for label in labels] == [isinstance(label, bool) for label in found.labels]
-    gone = np.isnan(found.scores)
+    scores = np.asarray(scores, dtype=float).reshape(expected.scores.shape)
+    assert labels == expected.labels
+    assert [isinstance(label, bool) for label in labels] == [isinstance(label, bool) for label in expected.labels]
+    gone = np.isnan(expected.scores)
     assert np.array_equal(np.isnan(scores), gone)
-    largest = np.nanmax(np.abs(found.scores), initial=0.0)
-    np.testing.assert_allclose(scores[~gone], found.scores[~gone], rtol=1e-6, atol=1e-12 * largest)
+    largest = np.nanmax(np.abs(expected.scores), initial=0.0)
+    np.testing.assert_allclose(scores[~gone], expected.scores[~gone], rtol=1e-6, atol=1e-12 * largest)

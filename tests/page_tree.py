@@ -30,8 +30,8 @@ class Node:
 
     def with_id(self, key: str) -> Node:
         """Return the one element with this id."""
-        (found,) = [node for node in self.walk() if node.attributes.get("id") == key]
-        return found
+        (node,) = [each for each in self.walk() if each.attributes.get("id") == key]
+        return node
 
     def text(self) -> str:
         """Return its text, without that of styles."""
@@ -45,8 +45,8 @@ class Node:
 
     def table(self, caption: str) -> list[list[str]]:
         """Return the cells of the one table whose caption begins so."""
-        (found,) = [t for t in self.all("table") if (t.attributes["aria-label"] or "").startswith(caption)]
-        return found.rows()
+        (table,) = [t for t in self.all("table") if (t.attributes["aria-label"] or "").startswith(caption)]
+        return table.rows()
 
 
 class _Reader(HTMLParser):

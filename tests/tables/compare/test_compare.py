@@ -114,8 +114,8 @@ def parted():
     return train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
 
 
-def by_name(found):
-    return {each.name: each for each in found.standings}
+def by_name(comparison):
+    return {each.name: each for each in comparison.standings}
 
 
 def test_every_contender_takes_part_in_the_order_of_accuracy_whatever_the_clock_says(islands):
@@ -131,18 +131,18 @@ def test_every_contender_takes_part_in_the_order_of_accuracy_whatever_the_clock_
 def test_scikit_learns_models_answer_as_in_a_pipeline_of_its_own(name, islands):
     X, held, y, truth = parted()
     answers = steps(THEIRS[name]).fit(X, y).predict(held)
-    found = by_name(islands)[name]
-    assert found.scores.right == int((answers == truth).sum())
-    assert found.scores.n == len(truth)
+    standing = by_name(islands)[name]
+    assert standing.scores.right == int((answers == truth).sum())
+    assert standing.scores.n == len(truth)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_our_models_score_as_fit_does(model, islands):
     with open_named("penguins") as source:
         alone = fit(source, ColumnOptions("island"), Settings(model, epochs=EPOCHS, certify=0)).model.facts
-    found = by_name(islands)[model]
-    assert found.scores.to_dict() == alone["held_out"]
-    assert (found.status, found.converged) == (alone["status"], alone["converged"])
+    standing = by_name(islands)[model]
+    assert standing.scores.to_dict() == alone["held_out"]
+    assert (standing.status, standing.converged) == (alone["status"], alone["converged"])
     assert alone["rows"]["train"] == islands.data["rows"]["train"]
     assert alone["classes"] == islands.data["classes"]
 
@@ -151,14 +151,14 @@ def test_folds_are_those_of_scikit_learn_each_scaled_by_its_own_rows():
     X, y = penguins()
     folds = StratifiedKFold(3, shuffle=True, random_state=3)
     models = {**THEIRS, **OURS}
-    found = compared("penguins", "island", folds=3, seed=3, models=tuple(models))
+    comparison = compared("penguins", "island", folds=3, seed=3, models=tuple(models))
     for name, estimator in models.items():
         seeded = {"random_state": 3} if "random_state" in estimator.get_params() else {}
         own = steps(estimator.__class__(**{**estimator.get_params(), **seeded}))
         answers = cross_val_predict(own, X, y, cv=folds)
-        assert by_name(found)[name].scores.right == int((answers == y).sum()), name
-        assert by_name(found)[name].scores.n == len(y)
-    gap = by_name(found)["kernel-svm"].proof
+        assert by_name(comparison)[name].scores.right == int((answers == y).sum()), name
+        assert by_name(comparison)[name].scores.n == len(y)
+    gap = by_name(comparison)["kernel-svm"].proof
     assert gap.kind == "gap"
     assert 0 <= gap.value <= 1e-3
 
@@ -293,15 +293,15 @@ class Slow:
 def test_rows_that_take_too_long_are_predicted_at_random(clock):
     held = np.arange(5000.0)[:, None]
     trial, slow = Trial(held[:10], np.arange(10) % 2, held), Contender("slow", False, lambda recipe: Slow(clock))
-    found = measure_contender(slow, Recipe(), trial, seconds=3.0)
-    assert len(found.rows) == 500
-    assert len(set(found.rows.tolist())) == 500
-    assert abs(found.rows.mean() - 2500) < 300  # from all parts
-    np.testing.assert_array_equal(found.predictions, held[found.rows, 0] % 2)
-    assert found.predict == pytest.approx(0.5)
+    measurement = measure_contender(slow, Recipe(), trial, seconds=3.0)
+    assert len(measurement.rows) == 500
+    assert len(set(measurement.rows.tolist())) == 500
+    assert abs(measurement.rows.mean() - 2500) < 300  # from all parts
+    np.testing.assert_array_equal(measurement.predictions, held[measurement.rows, 0] % 2)
+    assert measurement.predict == pytest.approx(0.5)
     fewer = measure_contender(slow, Recipe(), trial, seconds=0.6).rows
     assert len(fewer) == 100
-    assert set(fewer) < set(found.rows)
+    assert set(fewer) < set(measurement.rows)
     assert measure_contender(slow, Recipe(), trial, seconds=30.0).rows is None
 
 
@@ -315,19 +315,19 @@ def test_a_sample_is_scored_and_told_apart_on_its_own_rows(monkeypatch, islands)
             yield part if name != "k-nn" else replace(part, predictions=part.predictions[rows], rows=rows)
 
     monkeypatch.setattr(SubprocessRunner, "results_of", results_of)
-    found = compared("penguins", "island", models=("k-nn", "tree", "svm"))
-    whole, part = by_name(islands), by_name(found)["k-nn"]
-    assert found.standings[-1] is part
+    comparison = compared("penguins", "island", models=("k-nn", "tree", "svm"))
+    whole, part = by_name(islands), by_name(comparison)["k-nn"]
+    assert comparison.standings[-1] is part
     assert part.scores.n == 23
     assert part.scores.right == int(whole["k-nn"].correct[::3].sum())
     assert part.to_dict()["sampled"]
-    assert not by_name(found)["svm"].sampled
-    best = whole[found.standings[0].name].correct[::3]
+    assert not by_name(comparison)["svm"].sampled
+    best = whole[comparison.standings[0].name].correct[::3]
     raw = mcnemar_holm([best, whole["k-nn"].correct[::3]])[1]
     assert raw <= part.p <= 2 * raw  # raised for two
     screen = Console(width=100, file=StringIO())
     monkeypatch.setattr(comparison_words, "new_console", lambda: screen)
-    comparison_words.show_comparison(found, [])
+    comparison_words.show_comparison(comparison, [])
     text = screen.file.getvalue()
     assert "k-nn * " in text
     assert "* k-nn: random sample of 23 of the 67 test rows" in text
@@ -345,9 +345,9 @@ def test_the_baseline_is_the_majority_class(islands):
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak of memory cannot be told here")
 def test_memory_is_what_fitting_takes():
     trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
-    found = measure_contender(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial)
-    assert 60e6 < found.memory < 75e6
-    assert found.predictions.tolist() == [0] * 5
+    measurement = measure_contender(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial)
+    assert 60e6 < measurement.memory < 75e6
+    assert measurement.predictions.tolist() == [0] * 5
 
 
 class Uneven:
@@ -377,10 +377,10 @@ class Uneven:
 )
 def test_seconds_are_those_of_the_shortest_call(fits, train, predictions, predict, clock):
     trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
-    found = measure_contender(
+    measurement = measure_contender(
         Contender("uneven", False, lambda recipe: Uneven(clock, fits, predictions)), Recipe(), trial
     )
-    assert (found.train, found.predict) == (pytest.approx(train), pytest.approx(predict))
+    assert (measurement.train, measurement.predict) == (pytest.approx(train), pytest.approx(predict))
     assert (fits, predictions) == ([], [])
 
 
@@ -390,8 +390,8 @@ def test_a_system_without_libraries_that_have_no_name_measures_all_the_same(monk
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     trial = Trial(np.zeros((10, 2)), np.arange(10) % 2, np.zeros((5, 2)))
-    found = measure_contender(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial)
-    assert found.predictions.tolist() == [0] * 5
+    measurement = measure_contender(Contender("hungry", False, lambda recipe: Hungry()), Recipe(), trial)
+    assert measurement.predictions.tolist() == [0] * 5
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the peak is that of the whole process here")
@@ -452,11 +452,11 @@ def test_too_slow_a_contender_is_left_out_and_ctrl_c_keeps_those_that_are_done()
             threading.Timer(0.3, _thread.interrupt_main).start()
 
     plan = {"models": ("tree", "perceptron", "pocket", "k-nn"), "epochs": 10**9, "time_limit": 2.0}
-    found = compared("penguins", "island", watch=press, **plan)
-    assert found.left_out == {"perceptron": "took longer than 2 s"}
-    assert found.interrupted
-    assert [each.name for each in found.standings] == ["tree"]
-    assert found.as_dict()["interrupted"]
+    comparison = compared("penguins", "island", watch=press, **plan)
+    assert comparison.left_out == {"perceptron": "took longer than 2 s"}
+    assert comparison.interrupted
+    assert [each.name for each in comparison.standings] == ["tree"]
+    assert comparison.as_dict()["interrupted"]
 
 
 # ------------------------------------------------------------------------------------- the command
@@ -471,14 +471,14 @@ def done(result: tuple[int, str, str]) -> str:
 def test_the_command_prints_one_object_and_draws(run, tmp_path):
     out = done(run("compare", "penguins", "--target", "island", "--models", "svm,k-nn", "--models", "averaged",
                    "--plot", "c.svg", "--json"))  # fmt: skip
-    found = json.loads(out)
-    assert set(found) == {
+    result = json.loads(out)
+    assert set(result) == {
         "separatrix", "source", "rows", "numbers", "sparse", "classes", "plan", "threads", "contenders", "left_out",
         "baseline", "certificate", "scaling", "interrupted", "pictures",
     }  # fmt: skip
-    assert found["rows"] == {"read": 344, "dropped": 11, "train": 266, "held_out": 67}
-    assert {each["name"] for each in found["contenders"]} == {"svm", "k-nn", "averaged"}
-    for each in found["contenders"]:
+    assert result["rows"] == {"read": 344, "dropped": 11, "train": 266, "held_out": 67}
+    assert {each["name"] for each in result["contenders"]} == {"svm", "k-nn", "averaged"}
+    for each in result["contenders"]:
         assert set(each) == {
             "name", "family", "rows", "right", "accuracy", "interval", "baseline", "confusion", "sampled",
             "p_value", "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged",
@@ -486,13 +486,13 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
         }  # fmt: skip
         assert each["interval"][0] < each["accuracy"] < each["interval"][1]
         assert min(each["train_seconds"], each["predict_seconds"], each["model_bytes"]) > 0
-    assert found["certificate"]["rest"]
-    assert found["pictures"] == ["c.svg"]
+    assert result["certificate"]["rest"]
+    assert result["pictures"] == ["c.svg"]
     assert "<svg" in Path("c.svg").read_text()
 
 
 def test_k_nn_slows_down_with_the_rows_and_a_plane_does_not(run):
-    found = json.loads(
+    result = json.loads(
         done(
             run(
                 "compare",
@@ -511,9 +511,9 @@ def test_k_nn_slows_down_with_the_rows_and_a_plane_does_not(run):
             )
         )
     )
-    assert found["pictures"] == ["s.png"]
+    assert result["pictures"] == ["s.png"]
     assert Path("s.png").read_bytes().startswith(b"\x89PNG")
-    curves = {each["name"]: each for each in found["scaling"]}
+    curves = {each["name"]: each for each in result["scaling"]}
     assert {"k-nn", "averaged"} <= set(curves)
     for each in curves.values():
         assert len(each["rows"]) == len(each["predict"]) == len(each["train"]) > 1
@@ -599,9 +599,9 @@ def test_ctrl_c_prints_what_is_done(run, monkeypatch):
 @pytest.mark.parametrize("kind", ["libsvm", "npy", "npz"])
 def test_numbers_without_names_are_compared(kind, run, tmp_path):
     source = write_matrices(tmp_path, table())[kind]
-    found = json.loads(done(run("compare", *source, "--models", "averaged,k-nn", "--json", "--certify", 0)))
+    result = json.loads(done(run("compare", *source, "--models", "averaged,k-nn", "--json", "--certify", 0)))
     alone = json.loads(done(run("fit", *source, "--json", "--certify", 0, "-o", "m.sx")))
-    right = {each["name"]: each["right"] for each in found["contenders"]}
+    right = {each["name"]: each["right"] for each in result["contenders"]}
     assert right["averaged"] == alone["held_out"]["right"]
     assert right["k-nn"] > 0
 
@@ -612,26 +612,26 @@ def test_words_are_compared(run):
     kind = rng.choice(["spam", "ham"], 90)
     body = [" ".join(rng.choice(words[:4] if each == "spam" else words[2:], 3)) for each in kind]
     pd.DataFrame({"body": body, "kind": kind}).to_csv("mail.csv", index=False)
-    found = json.loads(
+    result = json.loads(
         done(run("compare", "mail.csv", "--target", "kind", "--text", "body", "--models", "svm,network,tree", "--json",
                  "--epochs", 20))
     )  # fmt: skip
     alone = json.loads(done(run("fit", "mail.csv", "--target", "kind", "--text", "body", "--model", "svm", "--json",
                                 "--epochs", 20)))  # fmt: skip
-    right = {each["name"]: each["right"] for each in found["contenders"]}
-    assert found["sparse"]
+    right = {each["name"]: each["right"] for each in result["contenders"]}
+    assert result["sparse"]
     assert set(right) == {"svm", "network", "tree"}
     assert right["svm"] == alone["held_out"]["right"]
 
 
 def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
     Path("few.csv").write_text("a,y\n1,u\n2,u\n3,v\n4,v\n")
-    found = json.loads(
+    result = json.loads(
         done(run("compare", "few.csv", "--target", "y", "--test", 0.5, "--models", "k-nn,svm", "--json"))
     )
-    assert [each["name"] for each in found["contenders"]] == ["svm"]
-    assert [each["name"] for each in found["left_out"]] == ["k-nn"]
-    assert "n_neighbors" in found["left_out"][0]["reason"]
+    assert [each["name"] for each in result["contenders"]] == ["svm"]
+    assert [each["name"] for each in result["left_out"]] == ["k-nn"]
+    assert "n_neighbors" in result["left_out"][0]["reason"]
 
 
 @pytest.mark.parametrize(

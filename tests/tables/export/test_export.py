@@ -35,21 +35,21 @@ def penguins(run):
 
 
 def test_a_scorer_holds_the_model_and_what_is_done_to_its_columns():
-    found = scorer_of(case("table svm 2").model)
-    assert [(each.role, each.place, each.width) for each in found.inputs] == [
+    example = scorer_of(case("table svm 2").model)
+    assert [(each.role, each.place, each.width) for each in example.inputs] == [
         ("number", 0, 1), ("number", 1, 1), ("category", 2, 8), ("category", 10, 2),
     ]  # fmt: skip
-    assert [operation for operation, _ in found.steps] == ["minus", "over"]
-    assert found.width == found.decision.weights.shape[1] == 12
+    assert [operation for operation, _ in example.steps] == ["minus", "over"]
+    assert example.width == example.decision.weights.shape[1] == 12
 
 
 @pytest.mark.parametrize("name", ["table averaged 3", "pipeline chain", "estimator 2"])
 def test_what_a_scorer_says_is_what_the_model_computes(name):
     """The arithmetic of a scorer, carried out by NumPy on the columns of numbers."""
-    found = case(name)
-    scorer = scorer_of(found.model)
-    columns = found.table.to_pydict()
-    for row, expected in enumerate(found.scores):
+    example = case(name)
+    scorer = scorer_of(example.model)
+    columns = example.table.to_pydict()
+    for row, expected in enumerate(example.scores):
         if np.isnan(expected).any():
             continue
         x = np.zeros(scorer.width)
@@ -224,9 +224,9 @@ def test_duckdb_predicts_what_predict_does(penguins, tmp_path):
     path = sx.datasets.path("penguins")
     with duckdb.connect() as database:
         database.execute(f"CREATE TABLE birds AS SELECT * FROM read_csv('{path}', nullstr='NA')")
-        found = database.execute(f"SELECT prediction FROM ({sql})").fetchall()
+        rows = database.execute(f"SELECT prediction FROM ({sql})").fetchall()
     expected = [row[0] if row else "" for row in list(csv.reader(predictions.splitlines()))[1:]]
-    assert [label or "" for (label,) in found] == expected
+    assert [label or "" for (label,) in rows] == expected
     assert "" in expected
 
 

@@ -41,12 +41,12 @@ BUILDS = {
 
 
 def compiler(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         if name == "cc" and os.environ.get("SEPARATRIX_TEST_EXPORTS") == "required":  # the others are a bonus
             pytest.fail(f"there is no {name}")
         pytest.skip(f"there is no {name}")
-    return found
+    return path
 
 
 def cell(value: Any, role: str) -> str:
@@ -111,13 +111,13 @@ def answers(sources: list[Path], name: str, flags: list[str], cases: dict[str, t
     ran = subprocess.run([str(to)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[:4000]
     lines = iter(ran.stdout.splitlines())
-    found = {}
+    results = {}
     for each, (_, table) in cases.items():
         parts = [next(lines).split() for _ in range(table.num_rows)]
         scores = np.array([[float(word) for word in part[2:]] for part in parts])
-        found[each] = ([int(part[0]) for part in parts], [int(part[1]) for part in parts], scores)
+        results[each] = ([int(part[0]) for part in parts], [int(part[1]) for part in parts], scores)
     assert next(lines, None) is None
-    return found
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -132,17 +132,17 @@ def sources(matrix: Any, tmp_path_factory: Any) -> list[Path]:
 
 def exact_scores(name: str) -> Any:
     """Return the package's scores; of models of sparse rows those of sparse rows, which are added in another order."""
-    found = case(name)
+    example = case(name)
     if not name.startswith("libsvm"):
-        return found.scores
-    X = sparse.csr_matrix(np.array([column.to_numpy() for column in found.table.columns]).T[:-1])
-    return np.vstack([found.model.decision_function(X).reshape(X.shape[0], -1), found.scores[-1:]])
+        return example.scores
+    X = sparse.csr_matrix(np.array([column.to_numpy() for column in example.table.columns]).T[:-1])
+    return np.vstack([example.model.decision_function(X).reshape(X.shape[0], -1), example.scores[-1:]])
 
 
 @pytest.mark.parametrize("build", BUILDS)
 def test_every_model_answers_as_the_package_does(build, matrix, sources):
-    found = answers(sources, *BUILDS[build], matrix)
-    for name, (places, there, scores) in found.items():
+    outputs = answers(sources, *BUILDS[build], matrix)
+    for name, (places, there, scores) in outputs.items():
         expected, classes = case(name), matrix[name][0].classes
         check_predictions(expected, [None if place < 0 else classes[place] for place in places], scores)
         assert [bool(each) for each in there] == [place >= 0 for place in places]
@@ -162,12 +162,12 @@ def test_every_way_to_write_a_category_is_found_and_infinity_has_no_answer(tmp_p
         "flags": (scorer_of(flags.model), pa.Table.from_pylist([*spelled, *endless])),
         "filled": (scorer_of(filled.model), pa.Table.from_pylist(endless)),
     }
-    found = answers(program(tmp_path / "spelled", cases), "cc", ["-std=c99"], cases)
-    _, there, scores = found["flags"]
+    outputs = answers(program(tmp_path / "spelled", cases), "cc", ["-std=c99"], cases)
+    _, there, scores = outputs["flags"]
     assert there == [1] * 8 + [0] * 4
     assert len(set(scores[:4, 0])) == len(set(scores[4:8, 0])) == 1
     assert scores[0, 0] != scores[4, 0]
-    _, there, scores = found["filled"]
+    _, there, scores = outputs["filled"]
     assert there == [0, 0, 1]
     assert np.isnan(scores[:2]).all()
 
@@ -227,10 +227,10 @@ def test_no_name_of_a_column_or_category_can_break_the_header(name, flags, tmp_p
 
 
 def test_names_of_columns_are_names_of_c_and_all_differ():
-    found = members(NASTY)
-    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in found)
-    assert len(set(found)) == len(found)
-    assert not {"class", "new", "int", "NULL", "linux"} & set(found)
+    identifiers = members(NASTY)
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in identifiers)
+    assert len(set(identifiers)) == len(identifiers)
+    assert not {"class", "new", "int", "NULL", "linux"} & set(identifiers)
 
 
 @pytest.mark.parametrize("value", [0.1, 1 / 3, 5e-324, 2.2250738585072014e-308, 1e308, -0.0, 3.0, 1e22, 2.0**70])
@@ -275,9 +275,9 @@ def test_a_null_character_is_refused_with_its_column():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_headers_are_the_same_twice_and_allocate_nothing(name):
-    found = case(name)
-    text = as_c(scorer_of(found.model, unknown=found.unknown))
-    assert text == as_c(scorer_of(found.model, unknown=found.unknown))
+    example = case(name)
+    text = as_c(scorer_of(example.model, unknown=example.unknown))
+    assert text == as_c(scorer_of(example.model, unknown=example.unknown))
     assert not re.search(r"\b(malloc|calloc|realloc|free|alloca|printf)\b", text)
     assert set(re.findall(r"#include <(.*)>", text)) == {"math.h", "stddef.h"}
     needs = name in NETWORKS or re.search(r"\bexp\(", text)
@@ -312,15 +312,15 @@ def test_models_of_other_libraries_and_of_one_class_predict_too(tmp_path):
     once = sx.Perceptron().partial_fit(X, ["a"] * 5, classes=["a"])
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1]})
     cases = {"other": (scorer_of(other), table), "once": (scorer_of(once), table)}
-    found = answers(program(tmp_path / "few", cases), "cc", ["-std=c99"], cases)
+    outputs = answers(program(tmp_path / "few", cases), "cc", ["-std=c99"], cases)
     check_predictions(
-        Case(other, table, other.predict(X).tolist(), other.decision_function(X)), *_named(cases, found, "other")
+        Case(other, table, other.predict(X).tolist(), other.decision_function(X)), *_named(cases, outputs, "other")
     )
-    check_predictions(Case(once, table, ["a"] * 5, once.decision_function(X)), *_named(cases, found, "once"))
+    check_predictions(Case(once, table, ["a"] * 5, once.decision_function(X)), *_named(cases, outputs, "once"))
 
 
-def _named(cases: Any, found: Any, name: str) -> Any:
-    places, _, scores = found[name]
+def _named(cases: Any, outputs: Any, name: str) -> Any:
+    places, _, scores = outputs[name]
     return [cases[name][0].classes[place] for place in places], scores
 
 
@@ -328,8 +328,8 @@ def test_models_of_many_categories_answer_whatever_decides(tmp_path):
     wide = {model: of_wide_table(model) for model in ("voted", "kernel-svm", "network")}
     cases = {model: (scorer_of(each.model), each.table) for model, each in wide.items()}
     assert all(scorer.sparse for scorer, _ in cases.values())
-    found = answers(program(tmp_path / "wide", cases), "cc", ["-std=c99"], cases)
+    outputs = answers(program(tmp_path / "wide", cases), "cc", ["-std=c99"], cases)
     for model, each in wide.items():
-        places, _, scores = found[model]
+        places, _, scores = outputs[model]
         labels = [None if place < 0 else cases[model][0].classes[place] for place in places]
         check_predictions(each, labels, scores)

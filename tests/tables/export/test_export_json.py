@@ -48,12 +48,12 @@ fs.writeFileSync(process.argv[4], JSON.stringify(answers));
 
 @pytest.fixture(scope="module")
 def node() -> str:
-    found = shutil.which("node")
-    if found is None:
+    path = shutil.which("node")
+    if path is None:
         if os.environ.get("SEPARATRIX_TEST_EXPORTS") == "required":
             pytest.fail("there is no node")
         pytest.skip("there is no node")
-    return found
+    return path
 
 
 def run(node: str, folder: Path, script: str, *more: Any) -> str:
@@ -80,13 +80,13 @@ def asked(node: str, folder: Path, cases: list[tuple[Scorer, list[Any]]]) -> lis
     every = [{"model": as_json(scorer), "rows": rows} for scorer, rows in cases]
     (folder / "asked.json").write_text(json.dumps(every), encoding="utf-8")
     run(node, folder, DRIVER, folder / "asked.json", folder / "answers.json")
-    found = []
+    result = []
     for (scorer, _), answers in zip(cases, json.loads((folder / "answers.json").read_text("utf-8")), strict=True):
         none = [math.nan] * len(scorer.score_names)
         labels = [int(label["large"]) if isinstance(label, dict) else label for label, _ in answers]
         scores = np.array([none if each is None else [float(word) for word in each] for _, each in answers])
-        found.append((labels, scores))
-    return found
+        result.append((labels, scores))
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +115,8 @@ def of_more(node: str, folder: Path, cases: dict[str, Case]) -> None:
     """Ask models that are not in the matrix, and compare."""
     scorers = [scorer_of(each.model, unknown=each.unknown) for each in cases.values()]
     given = [(scorer, rows_of(scorer, each.table)) for scorer, each in zip(scorers, cases.values(), strict=True)]
-    for each, found in zip(cases.values(), asked(node, folder, given), strict=True):
-        check_predictions(each, *found)
+    for each, output in zip(cases.values(), asked(node, folder, given), strict=True):
+        check_predictions(each, *output)
 
 
 @pytest.mark.parametrize("method", ["tfidf", "hashed"])
@@ -231,13 +231,13 @@ def test_the_script_is_one_strict_file_that_asks_nothing_of_the_page():
 
 @pytest.mark.parametrize("name", EVERY)
 def test_files_are_plain_json_and_the_same_twice(name):
-    found = case(name)
-    scorer = scorer_of(found.model, unknown=found.unknown)
+    example = case(name)
+    scorer = scorer_of(example.model, unknown=example.unknown)
     text = as_json(scorer)
-    assert text == as_json(scorer_of(found.model, unknown=found.unknown))
+    assert text == as_json(scorer_of(example.model, unknown=example.unknown))
     assert text.isascii()
     assert "<" not in text
-    data = json.loads(text, parse_constant=lambda word: pytest.fail(f"found {word}"))
+    data = json.loads(text, parse_constant=lambda word: pytest.fail(f"example {word}"))
     assert (data["format"], data["version"]) == ("separatrix-scorer", 1)
     assert [each["name"] for each in data["columns"]] == [each.name for each in scorer.inputs]
     assert list(data) == [
@@ -274,9 +274,9 @@ def test_mostly_zeros_are_written_short():
 )
 def test_labels_keep_their_type(labels, kind, written):
     scorer = dataclasses.replace(scorer_of(case("ties 2").model), classes=labels)
-    found = json.loads(as_json(scorer))["classes"]
-    assert found == {"type": kind, "labels": written}
-    assert [type(label) for label in found["labels"]] == [type(label) for label in written]
+    result = json.loads(as_json(scorer))["classes"]
+    assert result == {"type": kind, "labels": written}
+    assert [type(label) for label in result["labels"]] == [type(label) for label in written]
 
 
 def test_numbers_that_are_not_finite_are_refused():

@@ -21,7 +21,7 @@ from separatrix import _core
 from separatrix.tables.export.conversion import scorer_of
 from separatrix.tables.export.onnx_graph import as_onnx
 from separatrix.tables.export.onnx_nodes import MOST_PRODUCTS
-from separatrix.tables.export.scorer import Input, KernelExpansion, Layers, Linear, Scorer, Voted, Voters
+from separatrix.tables.export.scorer import Input, KernelExpansion, Layers, Linear, Scorer, Voted, VoterSequence
 
 HELD = [*LINEAR, *NETWORKS, *VOTED, *KERNELLED]
 SPARSE = ("table wide", "libsvm 2", "libsvm 3, standard")
@@ -84,24 +84,24 @@ def lines(width: int, many: int, seed: int = 0) -> tuple[Linear, Any]:
 
 @pytest.mark.parametrize("name", HELD)
 def test_onnxruntime_answers_as_the_package_does(name: str) -> None:
-    found = case(name)
-    scorer = scorer_of(found.model, unknown=found.unknown)
-    run, feed = Running(as_onnx(scorer)), feed_of(scorer, found.table)
+    example = case(name)
+    scorer = scorer_of(example.model, unknown=example.unknown)
+    run, feed = Running(as_onnx(scorer)), feed_of(scorer, example.table)
     labels, scores = run(feed)
-    assert scores.shape == (found.table.num_rows, len(scorer.score_names))
-    check_predictions(found, labels, scores)
+    assert scores.shape == (example.table.num_rows, len(scorer.score_names))
+    check_predictions(example, labels, scores)
     gone = np.isnan(scores)  # far closer than is promised: nothing was rounded to 32 bits on the way
     tiny = 1e-13 * np.abs(scores[~gone]).max()
-    np.testing.assert_allclose(scores[~gone], found.scores.reshape(scores.shape)[~gone], rtol=1e-9, atol=tiny)
+    np.testing.assert_allclose(scores[~gone], example.scores.reshape(scores.shape)[~gone], rtol=1e-9, atol=tiny)
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_rows_one_by_one_and_no_rows_at_all(name: str) -> None:
-    found = case(name)
-    scorer = scorer_of(found.model, unknown=found.unknown)
-    run, feed = Running(as_onnx(scorer)), feed_of(scorer, found.table)
-    parts = [run(some(feed, slice(k, k + 1))) for k in range(found.table.num_rows)]
-    check_predictions(found, [labels[0] for labels, _ in parts], np.concatenate([scores for _, scores in parts]))
+    example = case(name)
+    scorer = scorer_of(example.model, unknown=example.unknown)
+    run, feed = Running(as_onnx(scorer)), feed_of(scorer, example.table)
+    parts = [run(some(feed, slice(k, k + 1))) for k in range(example.table.num_rows)]
+    check_predictions(example, [labels[0] for labels, _ in parts], np.concatenate([scores for _, scores in parts]))
     labels, scores = run(some(feed, slice(0, 0)))
     assert labels == []
     assert scores.shape == (0, len(scorer.score_names))
@@ -109,10 +109,10 @@ def test_rows_one_by_one_and_no_rows_at_all(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in (*LINEAR, *VOTED) if name not in SPARSE])
 def test_scores_of_dense_linear_models_are_equal_to_the_last_bit(name: str) -> None:
-    found = case(name)
-    scorer = scorer_of(found.model, unknown=found.unknown)
-    _, scores = Running(as_onnx(scorer))(feed_of(scorer, found.table))
-    assert np.array_equal(scores, found.scores.reshape(scores.shape), equal_nan=True)
+    example = case(name)
+    scorer = scorer_of(example.model, unknown=example.unknown)
+    _, scores = Running(as_onnx(scorer))(feed_of(scorer, example.table))
+    assert np.array_equal(scores, example.scores.reshape(scores.shape), equal_nan=True)
 
 
 @pytest.mark.parametrize("many", [1, 3])
@@ -232,8 +232,8 @@ def test_the_label_of_a_row_without_an_answer_is_no_class(classes: list[Any], no
 
 
 def test_the_file_says_what_it_is() -> None:
-    found = case("table flag as label")
-    file = as_onnx(scorer_of(found.model, unknown="zero"))
+    example = case("table flag as label")
+    file = as_onnx(scorer_of(example.model, unknown="zero"))
     model = onnx.load_from_string(file)
     assert {(each.domain, each.version) for each in model.opset_import} == {("", 13), ("ai.onnx.ml", 2)}
     assert (model.ir_version, model.producer_name, model.producer_version) == (7, "separatrix", sx.__version__)
@@ -299,7 +299,7 @@ def test_a_model_without_support_vectors_answers_by_its_bias(kernel: str) -> Non
     X = np.array([[1.0, 2.0], [np.nan, 0.0]])
     machine = KernelExpansion(kernel, 1.0, 2, 0.0, empty, np.zeros((0, 1)), np.array([-2.0]), False)
     assert Running(as_onnx(numbers(machine, ["a", "b"], 2)))({"X": X})[0] == ["a", None]
-    ballot = Voters(np.zeros(2), 0.0, np.zeros(0, dtype=np.int64), np.zeros(0), np.array([5.0]), 1.0)
+    ballot = VoterSequence(np.zeros(2), 0.0, np.zeros(0, dtype=np.int64), np.zeros(0), np.array([5.0]), 1.0)
     voted = Voted(kernel, 1.0, 2, 0.0, empty, [ballot])
     labels, scores = Running(as_onnx(numbers(voted, ["a", "b"], 2)))({"X": X})
     assert labels == ["b", None]
@@ -310,14 +310,14 @@ def test_votes_with_sparse_rows_and_an_estimator_of_scikit_learn() -> None:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    found = of_estimator(make_pipeline(StandardScaler(), LogisticRegression()), 3)
-    scorer = scorer_of(found.model)
-    check_predictions(found, *Running(as_onnx(scorer))(feed_of(scorer, found.table)))
+    example = of_estimator(make_pipeline(StandardScaler(), LogisticRegression()), 3)
+    scorer = scorer_of(example.model)
+    check_predictions(example, *Running(as_onnx(scorer))(feed_of(scorer, example.table)))
     rng = np.random.default_rng(3)
     towns, a = rng.integers(0, 90, 300), rng.normal(size=300)
     columns = {"a": a, "town": [f"town {k}" for k in towns], "y": ["hi" if v else "lo" for v in a + towns / 45 > 1]}
     table = pa.table(columns)
-    found = of_table(table, table.drop_columns(["y"]), "y", "voted", epochs=2)
-    scorer = scorer_of(found.model)
+    example = of_table(table, table.drop_columns(["y"]), "y", "voted", epochs=2)
+    scorer = scorer_of(example.model)
     assert scorer.sparse
-    check_predictions(found, *Running(as_onnx(scorer))(feed_of(scorer, found.table)))
+    check_predictions(example, *Running(as_onnx(scorer))(feed_of(scorer, example.table)))

@@ -68,46 +68,46 @@ def numbered(table):
     return table.append_column(ORDER, pa.array(range(table.num_rows)))
 
 
-def asked(found):
+def asked(example):
     """Return the statement, its answers in the order of the rows, and the table it is about."""
-    table = numbered(found.table)
-    scorer = scorer_of(found.model, unknown=found.unknown)
+    table = numbered(example.table)
+    scorer = scorer_of(example.model, unknown=example.unknown)
     return scorer, table, f'SELECT * FROM ({as_sql(scorer, "my data")}) AS asked ORDER BY "{ORDER}"'
 
 
-def check(found, scorer, table, answers, flags_are_numbers=False):
+def check(example, scorer, table, answers, flags_are_numbers=False):
     assert answers.column_names == [*table.column_names, *scorer.score_names, "prediction"]
     labels = answers.column("prediction").to_pylist()
     if flags_are_numbers and isinstance(scorer.classes[0], bool):
         labels = [None if label is None else bool(label) for label in labels]
     scores = [answers.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False) for name in scorer.score_names]
-    check_predictions(found, labels, np.array(scores).T)
+    check_predictions(example, labels, np.array(scores).T)
     return np.array(scores).T
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_duckdb_gives_the_answers_of_predict(name):
-    found = case(name)
-    scorer, table, sql = asked(found)
-    scores = check(found, scorer, table, in_duckdb(table, sql))
+    example = case(name)
+    scorer, table, sql = asked(example)
+    scores = check(example, scorer, table, in_duckdb(table, sql))
     if name in LINEAR and not scorer.sparse:
-        np.testing.assert_array_equal(scores, found.scores)  # to the bit
+        np.testing.assert_array_equal(scores, example.scores)  # to the bit
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_sqlite_gives_the_answers_of_predict(name):
-    found = case(name)
-    scorer, table, sql = asked(found)
-    check(found, scorer, table, in_sqlite(table, sql), flags_are_numbers=True)
+    example = case(name)
+    scorer, table, sql = asked(example)
+    check(example, scorer, table, in_sqlite(table, sql), flags_are_numbers=True)
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_postgresql_gives_the_answers_of_predict(name, postgres):
-    found = case(name)
-    scorer, table, sql = asked(found)
-    scores = check(found, scorer, table, in_postgres(postgres, table, sql))
+    example = case(name)
+    scorer, table, sql = asked(example)
+    scores = check(example, scorer, table, in_postgres(postgres, table, sql))
     if name in LINEAR and not scorer.sparse:
-        np.testing.assert_array_equal(scores, found.scores)
+        np.testing.assert_array_equal(scores, example.scores)
 
 
 @pytest.mark.parametrize("run", [in_duckdb, in_sqlite])
@@ -115,20 +115,20 @@ def test_a_category_and_a_number_may_be_kept_as_other_types(run):
     X = pa.table(
         {"n": [1, 2, 3, 4, 5, 6] * 5, "flag": [True, False, True, False, True, True] * 5, "y": [0, 0, 0, 1, 1, 1] * 5}
     )
-    found = of_table(X, X.drop_columns(["y"]), "y", "svm")
-    scorer, table, sql = asked(found)
-    check(found, scorer, table, run(table, sql))
+    example = of_table(X, X.drop_columns(["y"]), "y", "svm")
+    scorer, table, sql = asked(example)
+    check(example, scorer, table, run(table, sql))
     as_text = table.set_column(1, "flag", pa.array([str(flag).lower() for flag in table.column("flag").to_pylist()]))
-    check(found, scorer, as_text, run(as_text, sql))
+    check(example, scorer, as_text, run(as_text, sql))
 
 
 @pytest.mark.parametrize("name", ["table neuron 2, mean", "table numbers only"])
 def test_infinite_numbers_have_no_answer_and_nan_is_missing(name, postgres):
-    found = case(name)
+    example = case(name)
     cells = [math.inf, -math.inf, math.nan, None, 170.0]
-    rows = found.table.slice(0, 5).set_column(found.table.column_names.index(X1), X1, pa.array(cells))
-    _, _, sql = asked(found)
-    expected = found.model.preparation.missing == "mean"
+    rows = example.table.slice(0, 5).set_column(example.table.column_names.index(X1), X1, pa.array(cells))
+    _, _, sql = asked(example)
+    expected = example.model.preparation.missing == "mean"
     rows = numbered(rows)
     for answers in (in_duckdb(rows, sql), in_sqlite(rows, sql), in_postgres(postgres, rows, sql)):
         known = [each is not None for each in answers.column("prediction").to_pylist()]
@@ -149,12 +149,12 @@ def test_columns_that_the_model_does_not_use_keep_their_names_too():
     x = [k / rows for k in range(rows)]
     label = ["low" if value < 0.5 else "high" for value in x]
     table = pa.table({"x": x, "score": label, "prediction": x, "Score_": x})
-    found = of_table(table, table.select(["x"]), "score", "svm", exclude=("prediction", "Score_"))
-    sql = as_sql(scorer_of(found.model), "my data")
+    example = of_table(table, table.select(["x"]), "score", "svm", exclude=("prediction", "Score_"))
+    sql = as_sql(scorer_of(example.model), "my data")
     for run in (in_duckdb, in_sqlite):
         answers = run(table, sql)
         assert answers.column_names == [*table.column_names, "score__", "prediction_"]
-        assert answers.column("prediction_").to_pylist() == found.labels
+        assert answers.column("prediction_").to_pylist() == example.labels
 
 
 def test_long_labels_are_told_apart_where_names_are_cut(postgres):
@@ -180,8 +180,8 @@ def test_many_classes_and_columns_are_read_in_good_time(postgres):
 
 
 def test_texts_that_are_no_numbers_are_missing_in_sqlite():
-    found = case("table numbers only")
-    _, table, sql = asked(found)
+    example = case("table numbers only")
+    _, table, sql = asked(example)
     rows = table.slice(10, 1).to_pylist()[0]
     with sqlite3.connect(":memory:") as database:
         quoted = [name.replace('"', '""') for name in rows]
@@ -203,8 +203,8 @@ def test_the_smallest_whole_number_is_a_label():
 
 
 def test_a_column_that_is_not_there_is_an_error_and_not_a_text():
-    found = case("table numbers only")
-    _, table, sql = asked(found)
+    example = case("table numbers only")
+    _, table, sql = asked(example)
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
         in_sqlite(table.drop_columns([X1]), sql)
 

@@ -17,8 +17,8 @@ from table_files import as_csv, table, write_nasty
 
 def _report(path: Path, source: str, asked: ColumnOptions, model: str, *, rows: bool = True) -> Path:
     with open_named(source) as opened:
-        found = fit(opened, asked, Settings(model))
-        write_report(found.model, path, inspect_rows(found.model, opened) if rows else None, found.certificate)
+        fitted = fit(opened, asked, Settings(model))
+        write_report(fitted.model, path, inspect_rows(fitted.model, opened) if rows else None, fitted.certificate)
     return path
 
 
@@ -61,8 +61,8 @@ def test_the_checks_see_what_is_wrong(tmp_path, browser):
         "<!DOCTYPE html><html><head><title>bad</title></head><body><p style='width:2000px;color:#ddd'>pale and wide</p>"
         "<img src='picture.png'><script>console.error('oh'); missing()</script></body></html>"
     )
-    (found,) = browser_pages.seen([bad]).values()
-    every = "\n".join(found)
+    (faults,) = browser_pages.seen([bad]).values()
+    every = "\n".join(faults)
     for fault in (
         "360 light: console: oh", "1280 dark: error: missing is not defined", "picture.png",
         "pixels wide in a window of 768", "axe html-has-lang", "axe image-alt", "axe color-contrast",

@@ -68,9 +68,9 @@ def penguins(tmp_path_factory):
     from separatrix.tables.fit import Settings, fit
 
     with open_named("penguins") as source:
-        found = fit(source, ColumnOptions("species"), Settings())
-        seen = inspect_rows(found.model, source)
-    return found.model, seen, read_page(report(found.model, seen, found.certificate))
+        fitted = fit(source, ColumnOptions("species"), Settings())
+        seen = inspect_rows(fitted.model, source)
+    return fitted.model, seen, read_page(report(fitted.model, seen, fitted.certificate))
 
 
 def birds() -> tuple[list[dict[str, str]], list[int]]:
@@ -123,25 +123,25 @@ def test_correct_predictions_are_shaded_otherwise_than_errors(run, tmp_path):
 
 
 def test_the_nearest_rows_are_those_that_a_search_of_all_rows_finds(penguins):
-    """A row's distance is the least over the boundaries with the other classes, found here one by one."""
+    """A row's distance is the least over the boundaries with the other classes, results here one by one."""
     model, seen, page = penguins
     whole, numbers = birds()
     X = model._matrix(pa.Table.from_pylist(
         [{k: float(v) if k.endswith(("mm", "_g", "year")) else v for k, v in r.items()} for r in whole]
     ))  # fmt: skip
     W, b = model.estimator.coef_, model.estimator.intercept_
-    found = []
+    results = []
     for number, x in zip(numbers, X, strict=True):
         scores = W @ x + b
         own = int(scores.argmax())
         away = [(scores[own] - scores[j]) / np.linalg.norm(W[own] - W[j]) for j in range(3) if j != own]
-        found.append((min(away), number))
-    found.sort()
-    assert [row.number for row in seen.nearest] == [number for _, number in found[:10]]
-    np.testing.assert_allclose([row.distance for row in seen.nearest], [far for far, _ in found[:10]], rtol=1e-9)
+        results.append((min(away), number))
+    results.sort()
+    assert [row.number for row in seen.nearest] == [number for _, number in results[:10]]
+    np.testing.assert_allclose([row.distance for row in seen.nearest], [far for far, _ in results[:10]], rtol=1e-9)
     listed = page.table("Rows nearest to the boundary")
-    assert [int(row[0]) for row in listed[1:]] == [number for _, number in found[:10]]
-    first = whole[numbers.index(found[0][1])]
+    assert [int(row[0]) for row in listed[1:]] == [number for _, number in results[:10]]
+    first = whole[numbers.index(results[0][1])]
     shown = dict(zip(listed[0], listed[1], strict=True))
     assert shown["actual"] == first["species"]
     assert float(shown["bill_length_mm"]) == float(first["bill_length_mm"])
@@ -211,10 +211,10 @@ def test_the_certificate_is_on_the_page_claim_by_claim(penguins):
     from separatrix.certificates.multiclass import Certificates
 
     model, _, page = penguins
-    found = Certificates.from_json(json.dumps(model.facts["certificate"]))
-    assert page.table("Each class against the others")[1:] == found.facts()
+    certificate = Certificates.from_json(json.dumps(model.facts["certificate"]))
+    assert page.table("Each class against the others")[1:] == certificate.facts()
     proofs = [spaced(each) for each in page.with_id("certificate").all("details")]
-    for each, told in zip(found.all, proofs, strict=True):
+    for each, told in zip(certificate.all, proofs, strict=True):
         assert " ".join(each.explain().split("\n\n")[0].split()) in told
     said = spaced(page.with_id("certificate"))
     assert "What it does not prove" in said
@@ -274,12 +274,12 @@ def test_the_second_direction_is_the_principal_one_of_what_the_weights_leave(wid
     left = X - np.outer(X @ unit, unit)
     expected = PCA(1, svd_solver="full").fit_transform(left)[:, 0]
     for given_rows in (X, sparse.csr_matrix(X)):
-        found = project(given_rows, X @ w, w)
-        np.testing.assert_allclose(np.abs(found.along), np.abs(expected), atol=1e-8)
-        assert abs(np.corrcoef(found.along, expected)[0, 1]) > 1 - 1e-9
+        projected = project(given_rows, X @ w, w)
+        np.testing.assert_allclose(np.abs(projected.along), np.abs(expected), atol=1e-8)
+        assert abs(np.corrcoef(projected.along, expected)[0, 1]) > 1 - 1e-9
         centred = X - X.mean(axis=0)
         shown = ((centred @ unit) ** 2).sum() + (expected**2).sum()
-        assert found.shown == pytest.approx(shown / (centred**2).sum())
+        assert projected.shown == pytest.approx(shown / (centred**2).sum())
 
 
 def test_the_sample_is_the_same_however_the_rows_arrive(run, tmp_path, monkeypatch):
@@ -697,8 +697,8 @@ def test_an_interrupted_fit_says_how_to_have_its_report(run, monkeypatch):
     whole = fit_module.fit
 
     def cut(*given, **named):
-        found = whole(*given, **named)
-        return fit_module.Fitted(found.model, True)
+        fitted = whole(*given, **named)
+        return fit_module.Fitted(fitted.model, True)
 
     monkeypatch.setattr(fit_module, "fit", cut)
     status, out, _ = run("fit", "penguins", "--target", "species", "--report", "p.html")

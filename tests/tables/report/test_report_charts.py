@@ -1,4 +1,4 @@
-"""The charts of a report, read back through the marks of their axes: what is drawn is what was found."""
+"""The charts of a report, read back through the marks of their axes: what is drawn is what was computed."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Chart:
 
     @classmethod
     def of(cls, page: Node, title: str, *, log: bool = False) -> Chart:
-        (found,) = [f for f in page.all("figure") if f.all("h3") and f.all("h3")[0].text() == title]
-        return cls(found, log)
+        (figure,) = [f for f in page.all("figure") if f.all("h3") and f.all("h3")[0].text() == title]
+        return cls(figure, log)
 
     def across(self, values) -> np.ndarray:
         """Return where numbers of the x axis are; they grow to the right."""
@@ -77,8 +77,8 @@ class Chart:
 
     @property
     def svg(self) -> Node:
-        (found,) = [node for node in self.figure.all("svg") if node.attributes["class"] == "chart"]
-        return found
+        (svg,) = [node for node in self.figure.all("svg") if node.attributes["class"] == "chart"]
+        return svg
 
     def _path(self, kind: str) -> list[str]:
         return [n.attributes["d"] or "" for n in self.svg.all("path") if (n.attributes["class"] or "") == kind]
@@ -98,8 +98,8 @@ class Chart:
     def bars(self, kind: str) -> np.ndarray:
         """Return left, right and height of each bar of a path."""
         (path,) = self._path(kind)
-        found = np.array([[float(each) for each in bar] for bar in _BAR.findall(path)])
-        return np.column_stack([found[:, 0], found[:, 3], found[:, 1] - found[:, 2]])
+        corners = np.array([[float(each) for each in bar] for bar in _BAR.findall(path)])
+        return np.column_stack([corners[:, 0], corners[:, 3], corners[:, 1] - corners[:, 2]])
 
     def says(self) -> str:
         return " ".join(self.figure.all("figcaption")[0].text().split())
@@ -118,10 +118,10 @@ def whole_penguins() -> pa.Table:
     return pa.Table.from_pylist([{k: float(v) if k.endswith(numbers) else v for k, v in r.items()} for r in rows])
 
 
-def assert_same_places(found: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+def assert_same_places(drawn: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     """Every point is drawn, and nothing else."""
-    assert len(found) == len(x)
-    apart = np.abs(found[:, None, :] - np.column_stack([x, y])[None]).max(axis=2)
+    assert len(drawn) == len(x)
+    apart = np.abs(drawn[:, None, :] - np.column_stack([x, y])[None]).max(axis=2)
     assert apart.min(axis=0).max(initial=0.0) < _ROUNDING
     assert apart.min(axis=1).max(initial=0.0) < _ROUNDING
 
@@ -243,9 +243,9 @@ def test_bars_of_strength_point_to_the_class_that_the_weight_speaks_for(classes,
     W = np.atleast_2d(model.estimator.coef_)
     tables = page_of("m.html").with_id("weights").all("table")
     assert len(tables) == len(W)
-    for weights, found in zip(W, tables, strict=True):
+    for weights, weight_table in zip(W, tables, strict=True):
         sizes, lengths = [], []
-        for row in found.all("tr")[1:-1]:
+        for row in weight_table.all("tr")[1:-1]:
             cells = row.all("th") + row.all("td")
             (rect,) = cells[1].all("rect")
             left, width = (float(rect.attributes[each] or "") for each in ("x", "width"))

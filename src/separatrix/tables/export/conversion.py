@@ -10,7 +10,16 @@ import numpy as np
 
 from separatrix.geometry.kernels import KERNELS
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.tables.export.scorer import Decision, Input, KernelExpansion, Layers, Linear, Scorer, Voted, Voters
+from separatrix.tables.export.scorer import (
+    Decision,
+    Input,
+    KernelExpansion,
+    Layers,
+    Linear,
+    Scorer,
+    Voted,
+    VoterSequence,
+)
 
 UNKNOWN = ("null", "zero")
 _MOST_NUMBERS = 1 << 26  # of support vectors
@@ -30,8 +39,7 @@ def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:
         decision = decision_of(estimator)
         named = not model.preparation.anonymous
         made = _made(estimator, decision, inputs, named, steps, sparse, unknown, model.target)
-        unused = model.facts.get("columns", {}).get("unused", [])
-        others = [model.target, *([model.weight] if model.weight else []), *map(str, unused)]
+        others = [model.target, *([model.weight] if model.weight else []), *_unused_columns(model)]
         return replace(made, others=tuple(others))
     scalers, estimator = _unpacked(model) if isinstance(model, Pipeline) else ([], model)
     decision = decision_of(estimator)
@@ -41,6 +49,11 @@ def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:
     inputs = tuple(Input(name, "number", place, 1) for place, name in enumerate(texts))
     steps = tuple(step for scaler in scalers for step in _scaling(scaler))
     return _made(estimator, decision, inputs, names is not None, steps, False, unknown, "prediction")
+
+
+def _unused_columns(model: Any) -> list[str]:
+    """Return the columns of the table that are not features, as its facts say."""
+    return [str(name) for name in model.facts.get("columns", {}).get("unused", [])]
 
 
 def _made(
@@ -212,7 +225,7 @@ def _kernelled(estimator: Any, coef: Floats, bias: Floats, *, pairs: bool) -> Ke
 def _kernel_voted(estimator: Any) -> Voted:
     support = _dense(estimator.support_vectors_)
     start = np.zeros(support.shape[1])
-    voters = [Voters(start, 0.0, *each.voters()) for each in estimator._ballots]
+    voters = [VoterSequence(start, 0.0, *each.voters()) for each in estimator._ballots]
     return Voted(*_kernel(estimator), support, voters)
 
 
@@ -222,7 +235,7 @@ def _voted(estimator: Any) -> Voted:
     for state in estimator._states:
         index, signed, counts, square = state.ballot.voters()
         start, bias = state.ballot.start
-        voters.append(Voters(start, bias, index + first, signed, counts, square))
+        voters.append(VoterSequence(start, bias, index + first, signed, counts, square))
         if state.ballot.rows is not None:
             rows.append(_dense(state.ballot.rows))
             first += len(rows[-1])

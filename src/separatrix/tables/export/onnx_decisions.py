@@ -11,7 +11,7 @@ import numpy as np
 
 from separatrix.tables.export.kernel_formulas import ONNX, formula_of
 from separatrix.tables.export.onnx_nodes import Nodes
-from separatrix.tables.export.scorer import KernelExpansion, Layers, Linear, Scorer, Voted, Voters
+from separatrix.tables.export.scorer import KernelExpansion, Layers, Linear, Scorer, Voted, VoterSequence
 
 
 def scores(nodes: Nodes, scorer: Scorer, x: str) -> str:
@@ -86,7 +86,7 @@ def _voted(nodes: Nodes, scorer: Scorer, decision: Voted, x: str) -> str:
     return nodes.add("Concat", *shares, axis=1)
 
 
-def _share(nodes: Nodes, task: Voters, first: str, kernel: str, tie_is_positive: bool) -> str:
+def _share(nodes: Nodes, task: VoterSequence, first: str, kernel: str, tie_is_positive: bool) -> str:
     """Return the fraction of votes for a class minus the fraction against it."""
     activations = first
     if len(task.rows):

@@ -85,7 +85,7 @@ class KernelExpansion(NamedTuple):
     pairs: bool
 
 
-class Voters(NamedTuple):
+class VoterSequence(NamedTuple):
     """The voters of one one-vs-rest task.
 
     The first has the activation ``start . x + bias``; voter j the one before it plus
@@ -108,7 +108,7 @@ class Voted(NamedTuple):
     degree: int
     coef0: float
     support: Floats
-    voters: list[Voters]
+    voters: list[VoterSequence]
 
 
 Decision = Linear | Layers | KernelExpansion | Voted
