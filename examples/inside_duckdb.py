@@ -1,7 +1,7 @@
 """Can the database score its own rows? The model as one SELECT, run by DuckDB where the data are.
 
-Trained in Python, shipped as text: no Python, no pickle and no extension where it runs, and the same answers. Rows that
-lack a value get NULL. ``python examples/inside_duckdb.py [folder]`` writes inside_duckdb.png (default folder:
+Trained in Python, shipped as text: no Python, no pickle and no extension where it runs, and the same predictions. Rows
+with missing values get NULL. ``python examples/inside_duckdb.py [folder]`` writes inside_duckdb.png (default folder:
 docs/pictures).
 """
 
@@ -27,12 +27,12 @@ database = duckdb.connect()
 database.execute("CREATE TABLE penguins AS SELECT * FROM read_csv(?, nullstr = ['', 'NA'])", [str(path)])
 database.execute(f"CREATE VIEW scored AS {statement}")
 whole = "bill_length_mm IS NOT NULL AND sex IS NOT NULL"
-answers = database.execute(f"SELECT prediction FROM scored WHERE {whole}").fetchall()
-assert [answer for (answer,) in answers] == model.predict(X).tolist()
-unanswered = database.execute("SELECT count(*) FROM scored WHERE prediction IS NULL").fetchone()[0]
-print(f"{len(statement):,} characters of SQL; {len(answers)} answers as in Python; {unanswered} rows lack a measure")
+predictions = database.execute(f"SELECT prediction FROM scored WHERE {whole}").fetchall()
+assert [label for (label,) in predictions] == model.predict(X).tolist()
+missing = database.execute("SELECT count(*) FROM scored WHERE prediction IS NULL").fetchone()[0]
+print(f"{len(statement):,} characters of SQL; {len(predictions)} predictions as in Python; {missing} rows incomplete")
 counts = database.execute("SELECT species, prediction, count(*) FROM scored GROUP BY ALL ORDER BY ALL").fetchall()
-print("\n".join(f"{n:4} {species} answered {prediction}" for species, prediction, n in counts))
+print("\n".join(f"{n:4} {species} predicted as {prediction}" for species, prediction, n in counts))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained", width_ratios=(1.5, 1))
 lines = [line if len(line) <= 100 else line[:97] + "..." for line in statement.splitlines()]

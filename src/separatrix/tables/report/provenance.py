@@ -29,7 +29,7 @@ _NAMES = {
     "test": "test fraction",
     "epochs": "maximum epochs",
     "time_limit": "time limit (seconds)",
-    "certify": "time limit of the certificate (seconds)",
+    "certify": "certificate limit (seconds)",
 }
 _SILENT = ("verbose", "n_jobs", "cache_size")  # parameters that do not change the model
 _SCALING = {
