@@ -8,7 +8,7 @@ from typing import Any
 
 from separatrix.files import write_bytes, write_text
 from separatrix.tables.export.conversion import scorer_of
-from separatrix.tables.export.targets import TARGETS, Target
+from separatrix.tables.export.targets import TARGETS, ExportTarget
 
 _OWN = b"separatrix-scorer"  # in every version of our script
 
@@ -84,7 +84,7 @@ def export(
     return content
 
 
-def target_of(path: str | os.PathLike[str] | None, to: str | None) -> Target:
+def target_of(path: str | os.PathLike[str] | None, to: str | None) -> ExportTarget:
     """Return the target that ``to`` names, or else the ending of the path."""
     known = ", ".join(TARGETS)
     if to is not None:
@@ -101,7 +101,7 @@ def target_of(path: str | os.PathLike[str] | None, to: str | None) -> Target:
     raise ValueError(f"{os.fspath(path)} ends in none of {every}; give the export target, one of {known}")
 
 
-def script_beside(path: str | os.PathLike[str], target: Target) -> Path | None:
+def script_beside(path: str | os.PathLike[str], target: ExportTarget) -> Path | None:
     """Return where the script of a target goes, or refuse the path; None without one, and for a device or pipe."""
     path = Path(path)
     if target.script is None:
@@ -112,7 +112,7 @@ def script_beside(path: str | os.PathLike[str], target: Target) -> Path | None:
     return path.with_name(name) if path.is_file() or not path.exists() else None
 
 
-def _write(path: str | os.PathLike[str], content: str | bytes, target: Target) -> None:
+def _write(path: str | os.PathLike[str], content: str | bytes, target: ExportTarget) -> None:
     script, code = script_beside(path, target), ""
     if script is not None and target.script is not None:
         code = Path(__file__).with_name(target.script[0]).read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from separatrix.tables.export.scorer import KernelExpansion, Scorer, Voted
 
 
 @dataclass(frozen=True)
-class Target:
+class ExportTarget:
     """A language or format that models are exported to.
 
     Parameters
@@ -71,13 +71,13 @@ class Target:
 TARGETS = {
     target.name: target
     for target in (
-        Target("onnx", "onnx_graph:as_onnx", (".onnx",), "a graph for any ONNX runtime", binary=True),
-        Target(
+        ExportTarget("onnx", "onnx_graph:as_onnx", (".onnx",), "a graph for any ONNX runtime", binary=True),
+        ExportTarget(
             "sql", "sql:as_sql", (".sql",), "a SELECT for DuckDB, PostgreSQL and SQLite (linear models and networks)",
             option="table", nonlinear=False,
         ),
-        Target("c", "c_header:as_c", (".h", ".hpp", ".c"), "a C header without dependencies", option="name"),
-        Target(
+        ExportTarget("c", "c_header:as_c", (".h", ".hpp", ".c"), "a C header without dependencies", option="name"),
+        ExportTarget(
             "json", "json_scorer:as_json", (".json",), "JSON for separatrix.js, written beside it; also bag of words",
             texts=True, script=("scorer.js", "separatrix.js"),
         ),
@@ -85,6 +85,6 @@ TARGETS = {
 }  # fmt: skip
 
 
-def _either(can: Callable[[Target], bool]) -> str:
+def _either(can: Callable[[ExportTarget], bool]) -> str:
     *most, last = [target.name for target in TARGETS.values() if can(target)]
     return f"{', '.join(most)} or {last}" if most else last
