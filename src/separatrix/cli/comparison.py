@@ -27,7 +27,7 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
         console.print()
         _notes(comparison, console, hidden)
     for name, reason in comparison.left_out.items():
-        console.print(f"Skipped {name}: {reason}.")
+        console.print(f"Skipped {name}: {reason.rstrip('.')}.")
     waiting = [name for name in comparison.plan.models if name not in (*comparison.left_out, *_names(standings))]
     if waiting:
         console.print(f"Interrupted before {', '.join(waiting)} finished.")
