@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import doctest
+import io
 import json
 import re
 import sys

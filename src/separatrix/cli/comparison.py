@@ -34,7 +34,7 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
     if comparison.certificate is not None:
         console.print()
         console.print("All rows:" if comparison.plan.folds else f"The {data['rows']['train']:,} training rows:")
-        show_separability(comparison.certificate, console)
+        show_separability(comparison.certificate, "scaled features", console)
     elif len(data["classes"]) > CERTIFIED_CLASSES and comparison.plan.certify > 0:
         console.print(
             f"No certificate of linear separability: {len(data['classes'])} classes; at most {CERTIFIED_CLASSES} are "

@@ -55,7 +55,7 @@ def _show(model: Any, top: int, console: Any) -> None:
     console.print()
     for line in _described(model.preparation):
         console.print(line)
-    summary.show_separability(model.certificate, model.preparation, console)
+    summary.show_separability(model.certificate, summary.features_of(model), console)
     summary.show_scores(model, console)
     summary.show_weights(model, console, top)
     console.print()

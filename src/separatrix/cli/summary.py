@@ -57,7 +57,7 @@ def show_fit(result: Any, path: Path) -> None:
     show_rows(facts, console)
     console.print()
     console.print(model_line(facts))
-    show_separability(result.certificate, model.preparation, console)
+    show_separability(result.certificate, features_of(model), console)
     show_scores(model, console)
     show_weights(model, console)
     console.print()
@@ -103,7 +103,7 @@ def model_line(facts: Facts) -> str:
     from separatrix.tables.kinds import TITLES
 
     name = TITLES.get(facts.settings.model, facts.settings.model)
-    return f"{name[0].upper()}{name[1:]}: {facts.status}."
+    return f"{name[0].upper()}{name[1:]}, {facts.status}."
 
 
 def times_of(count: int, noun: str) -> str:
@@ -111,13 +111,17 @@ def times_of(count: int, noun: str) -> str:
     return times(count, noun) if count < 1000 else f"{count:,} {noun}s"
 
 
-def show_separability(certificate: Any, preparation: Any, console: Any) -> None:
+def features_of(model: Any) -> str:
+    """Return which features a certificate of a model's rows is about."""
+    return "features as they are" if model.preparation.scale == "none" else "scaled features"
+
+
+def show_separability(certificate: Any, features: str, console: Any) -> None:
     """Print whether the classes are linearly separable, where there is a certificate."""
     from separatrix.certificates.multiclass import HEAD, Certificates
 
     if certificate is None:
         return
-    features = "features as they are" if preparation.scale == "none" else "scaled features"
     console.print()
     if isinstance(certificate, Certificates):
         console.print(f"Linear separability ({features}; proved):")

@@ -18,8 +18,8 @@ from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.kernels import Kernel
 from separatrix.geometry.rows import Floats
-from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.interrupts import interrupts
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.observers import RoundProgress
 from separatrix.svm.blocks import KernelRun, KernelSolution, Round, Rounds

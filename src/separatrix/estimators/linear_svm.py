@@ -21,8 +21,8 @@ from separatrix.estimators.fitting import check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.geometry.rows import Floats, Rows
-from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.interrupts import interrupts
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit

@@ -132,7 +132,13 @@ CLASSES: dict[str, Class] = {
 }  # fmt: skip
 
 # Files written under older names: the classes and fields that were renamed since, old name to new. Applied on reading.
-RENAMED = {"Answer": "DualSolution", "Spread": "Moments", "Ending": "StopReason", "Ballot": "VotedWeights", "KernelBallot": "KernelVotedWeights"}
+RENAMED = {
+    "Answer": "DualSolution",
+    "Spread": "Moments",
+    "Ending": "StopReason",
+    "Ballot": "VotedWeights",
+    "KernelBallot": "KernelVotedWeights",
+}
 RENAMED_FIELDS = {
     "State": {"drift": "average_correction", "ballot": "voted_weights"},
     "NetworkState": {"met": "epoch_loss"},

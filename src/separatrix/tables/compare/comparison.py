@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import __version__
+from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.contenders import CONTENDERS, Recipe
 from separatrix.tables.compare.mcnemar import mcnemar_holm
@@ -20,10 +21,11 @@ from separatrix.tables.compare.plan import ComparisonPlan
 from separatrix.tables.compare.scaling import ScalingCurve, scaling_curves
 from separatrix.tables.compare.splitting import Splits, write_splits
 from separatrix.tables.compare.subprocess_runner import THREADS, SubprocessRunner, UnfinishedError
-from separatrix.tables.fit import MemoryBudget, certificate_of
-from separatrix.tables.gathering import gather
+from separatrix.tables.fit import certificate_of
 from separatrix.tables.scores import Scores
+from separatrix.tables.settings import MemoryBudget
 from separatrix.tables.sources.base import MatrixSource, TableSource
+from separatrix.tables.store import MemoryRows
 
 Watch = Callable[..., None]  # stage, and numbers that belong to it
 
@@ -144,18 +146,18 @@ def compare(
         tempfile.TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True) as temporary,
     ):
         folder = Path(temporary)
-        gathered = gather(
-            source, options, budget=MemoryBudget().budget, folder=folder / "rows",
+        collected = collect(
+            source, options, limit=MemoryBudget().limit, folder=folder / "rows",
             watch=lambda rows, part: watch("read", rows=rows, part=part),
         )  # fmt: skip
-        if gathered.raw is None:
+        if not isinstance(collected.rows, MemoryRows):
             raise ValueError(f"{source.name} does not fit into memory; compare needs all rows in memory")
-        splits = write_splits(gathered, options, plan, folder)
+        splits = write_splits(collected, collected.rows.raw, options, plan, folder)
         data = {
-            "source": source.name, "rows": {"read": gathered.n_read, "dropped": gathered.n_dropped, **splits.rows},
-            "numbers": splits.width, "sparse": splits.sparse, "classes": splits.class_counts(gathered.classes),
+            "source": source.name, "rows": {"read": collected.n_read, "dropped": collected.n_dropped, **splits.rows},
+            "numbers": splits.width, "sparse": splits.sparse, "classes": splits.class_counts(collected.classes),
         }  # fmt: skip
-        gathered.raw = None
+        del collected  # its rows are on disk now
         comparison = Comparison(data, plan)
         try:
             _run(comparison, splits, runner, watch)

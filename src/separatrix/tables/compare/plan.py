@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from separatrix.tables.compare.contenders import CONTENDERS
-from separatrix.tables.fit import Settings
+from separatrix.tables.settings import Settings
 
 
 @dataclass

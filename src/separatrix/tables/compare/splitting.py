@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.tables.collect import Collected
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.plan import ComparisonPlan
 from separatrix.tables.compare.trial import Trial
-from separatrix.tables.fit import check_classes, learn_preparation, split
-from separatrix.tables.gathering import Gathered
+from separatrix.tables.prepare import check_classes, learn_preparation
+from separatrix.tables.raw_rows import RawRows
 from separatrix.tables.scores import Scores
+from separatrix.tables.split import TestSplit
 
 
 @dataclass
@@ -66,13 +68,14 @@ class Splits:
         ]
 
 
-def write_splits(gathered: Gathered, options: ColumnOptions, plan: ComparisonPlan, folder: Path) -> Splits:
+def write_splits(
+    collected: Collected, raw: RawRows, options: ColumnOptions, plan: ComparisonPlan, folder: Path
+) -> Splits:
     """Write the rows of each split to a folder below ``folder``."""
-    raw, labels = gathered.raw, np.array(gathered.classes)
-    assert raw is not None
+    labels = np.array(collected.classes)
     assert raw.labels is not None
     out = Splits([], [], np.bincount(raw.labels, minlength=len(labels)), {}, 0, False, None)
-    for place, (train_rows, test_rows) in enumerate(_splits(gathered, plan)):
+    for place, (train_rows, test_rows) in enumerate(_splits(collected, raw.labels, plan)):
         train, test = raw.take(train_rows), raw.take(test_rows)
         assert train.labels is not None
         assert test.labels is not None
@@ -81,8 +84,8 @@ def write_splits(gathered: Gathered, options: ColumnOptions, plan: ComparisonPla
             if plan.folds
             else f"with --test {plan.test:g}; use a smaller --test"
         )
-        check_classes(gathered, train.labels, when)
-        preparation = learn_preparation(gathered, train, options)
+        check_classes(collected, train.labels, when)
+        preparation, _ = learn_preparation(collected, options, train)
         trial = Trial(preparation.matrix(train), labels[train.labels], preparation.matrix(test))
         trial.write(folder / f"trial{place}")
         out.folders.append(folder / f"trial{place}")
@@ -93,27 +96,24 @@ def write_splits(gathered: Gathered, options: ColumnOptions, plan: ComparisonPla
             out.certified = trial.X, trial.y
     n_test = sum(map(len, out.truths))
     if plan.folds:
-        whole = learn_preparation(gathered, raw, options)
+        whole, _ = learn_preparation(collected, options, raw)
         out.certified = whole.matrix(raw), labels[raw.labels]
     n_train = len(raw) - n_test if not plan.folds else round(len(raw) * (1 - 1 / plan.folds))
     out.rows = {"train": n_train, "held_out": n_test}
     return out
 
 
-def _splits(gathered: Gathered, plan: ComparisonPlan) -> Iterator[tuple[Any, Any]]:
-    assert gathered.raw is not None
-    codes = gathered.raw.labels
-    assert codes is not None
+def _splits(collected: Collected, codes: NDArray[np.int32], plan: ComparisonPlan) -> Iterator[tuple[Any, Any]]:
+    counts = np.bincount(codes, minlength=len(collected.classes))
     if plan.folds is None:
-        yield split(codes, plan.test, plan.seed)
+        yield TestSplit(counts, plan.test, plan.seed).rows(codes)
         return
     from sklearn.model_selection import StratifiedKFold
 
-    counts = np.bincount(codes, minlength=len(gathered.classes))
     if counts.min() < plan.folds:
         rare = int(counts.argmin())
         raise ValueError(
-            f"{gathered.where}: class {str(gathered.classes[rare])!r} has {counts[rare]} rows, too few for --folds "
+            f"{collected.where}: class {str(collected.classes[rare])!r} has {counts[rare]} rows, too few for --folds "
             f"{plan.folds}: each fold needs at least one"
         )
     yield from StratifiedKFold(plan.folds, shuffle=True, random_state=plan.seed).split(codes, codes)

@@ -53,7 +53,7 @@ def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:
 
 def _unused_columns(model: Any) -> list[str]:
     """Return the columns of the table that are not features, as its facts say."""
-    return [str(name) for name in model.facts.get("columns", {}).get("unused", [])]
+    return list(model.facts.columns.unused)
 
 
 def _made(

@@ -83,7 +83,7 @@ def _histogram(context: ReportContext, inspected: InspectedRows) -> list[Element
             element("text", words, class_="strong", x=f"{chart.left + 4:.1f}", y=f"{base - room - 6.0:.1f}"),
         )
     chart.upright(0.0)
-    wrong = inspected.confusion.n - inspected.confusion.right
+    wrong = inspected.confusion.n - inspected.confusion.correct
     says: list[Content] = [
         f"{wrong:,} of {inspected.confusion.n:,} labelled rows are misclassified (left of 0). Each class has its own "
         "vertical scale."

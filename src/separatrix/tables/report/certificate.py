@@ -37,7 +37,7 @@ _FEW = 6  # proofs that are not folded
 
 def _uncertified(context: ReportContext) -> tuple[str, str]:
     """Return why a model has no certificate."""
-    return _UNCERTIFIED.get(context.fit.uncertified, ("unknown", "the model file has none"))
+    return _UNCERTIFIED.get(context.facts.no_certificate, ("unknown", "the model file has none"))
 
 
 def short_verdict(context: ReportContext) -> tuple[str, str | None, str]:
@@ -65,7 +65,7 @@ def verdict(context: ReportContext) -> str:
     """Return whether the classes are linearly separable, in a sentence."""
     certificate = context.certificate
     if certificate is None:
-        known = "no longer known" if context.fit.updates else "not known"
+        known = "no longer known" if context.facts.updates else "not known"
         return f"Linear separability is {known}: {_uncertified(context)[1]}."
     if isinstance(certificate, Certificate):
         return {
@@ -207,7 +207,7 @@ def _objective(context: ReportContext) -> list[Content]:
     estimator = context.model.estimator
     gaps = getattr(estimator, "duality_gap_", None)
     values = getattr(estimator, "objective_", None)
-    if gaps is None or values is None or context.fit.updates:
+    if gaps is None or values is None or context.facts.updates:
         return []
     gap, value = np.atleast_1d(gaps), np.atleast_1d(values)
     if not np.isfinite(value).all():
@@ -227,7 +227,7 @@ def _objective(context: ReportContext) -> list[Content]:
         paragraph(
             "An SVM minimises an objective that trades a wide margin against training errors. The dual problem bounds "
             "it from below, and the duality gap bounds the distance of this model from the optimum. ",
-            _RIGOROUS if context.fit.kind == "svm" else None,
+            _RIGOROUS if context.facts.settings.model == "svm" else None,
         ),
         table(
             "Objective and duality gap", ["problem", "objective", "duality gap", "relative gap"], rows,

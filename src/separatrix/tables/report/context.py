@@ -1,13 +1,13 @@
-"""What a report is about: a model, its fit, its certificate, and the rows of a source."""
+"""What a report is about: a model, its facts, its certificate, and the rows of a source."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from separatrix.tables.facts import Facts
 from separatrix.tables.model import TableModel
 from separatrix.tables.report.drawing import COLOURS
-from separatrix.tables.report.facts import RecordedFit
 from separatrix.tables.report.rows import InspectedRows
 
 
@@ -20,9 +20,9 @@ class ReportContext:
     inspected: InspectedRows | None
 
     @property
-    def fit(self) -> RecordedFit:
+    def facts(self) -> Facts:
         """What the model file says about the fit."""
-        return RecordedFit.of(self.model)
+        return self.model.facts
 
     @property
     def labels(self) -> list[str]:
@@ -32,7 +32,7 @@ class ReportContext:
     @property
     def drawn(self) -> list[int]:
         """The classes that have a colour of their own: all of a few, else the largest."""
-        counts = [rows for _, rows in self.fit.class_counts]
+        counts = [each.rows for each in self.facts.classes]
         codes = range(len(self.labels))
         if len(codes) <= COLOURS or len(counts) != len(codes):
             return list(codes[:COLOURS])

@@ -26,7 +26,9 @@ def feature_weights(context: ReportContext) -> Element:
     title = "Feature weights"
     weights = weights_of(context.model)
     if weights is None:
-        return section("weights", title, paragraph(_WHY.get(context.fit.kind, "This model has no feature weights.")))
+        return section(
+            "weights", title, paragraph(_WHY.get(context.facts.settings.model, "This model has no feature weights."))
+        )
     deviations = _deviations(context, weights)
     tables = [_table(context, weights, k, deviations) for k in range(min(len(weights.titles), _TABLES))]
     opened, folded = tables[:_OPEN], tables[_OPEN:]

@@ -11,14 +11,14 @@ from separatrix.tables.report.elements import Content, Element, element
 
 def title(context: ReportContext) -> str:
     """Return the title of the page."""
-    return f"Predicting {context.model.target} from {context.fit.source}"
+    return f"Predicting {context.model.target} from {context.facts.source}"
 
 
 def overview(context: ReportContext) -> Element:
     """Return the summary in plain words, and its figures."""
     return element(
         "header",
-        element("h1", "Predicting ", data(context.model.target), " from ", data(context.fit.source)),
+        element("h1", "Predicting ", data(context.model.target), " from ", data(context.facts.source)),
         paragraph(_model(context), class_="lead"),
         paragraph(_quality(context)),
         paragraph(verdict(context), " ", _ending(context)),
@@ -28,39 +28,39 @@ def overview(context: ReportContext) -> Element:
 
 
 def _model(context: ReportContext) -> list[Content]:
-    fit, labels = context.fit, context.labels
-    used = fit.used_columns
-    inputs = counted(len(used), "column") if used else counted(fit.n_features, "feature")
-    kind = TITLES[fit.kind]
+    facts, labels = context.facts, context.labels
+    used = facts.columns.used
+    inputs = counted(len(used), "column") if used else counted(facts.columns.numbers, "feature")
+    kind = TITLES[facts.settings.model]
     article = "An" if kind[0] in "aeiou" else "A"
     parts: list[Content] = [
         f"{article} {kind} that predicts ", name(context.model.target), " (", listed(labels, last="or"),
-        f") from {inputs}. It was trained on {counted(fit.rows['train'], 'row')} of ", data(fit.source),
+        f") from {inputs}. It was trained on {counted(facts.rows.train, 'row')} of ", data(facts.source),
     ]  # fmt: skip
-    if dropped := fit.rows["dropped"]:
-        parts.append(f"; {dropped:,} of {counted(fit.rows['read'], 'row')} with missing values were dropped")
+    if dropped := facts.rows.dropped:
+        parts.append(f"; {dropped:,} of {counted(facts.rows.read, 'row')} with missing values were dropped")
     parts.append(".")
-    for change in fit.updates:
-        parts += [f" It was later updated with {counted(change['rows'], 'row')} of ", data(change["source"]), "."]
+    for change in facts.updates:
+        parts += [f" It was later updated with {counted(change.rows, 'row')} of ", data(change.source), "."]
     return parts
 
 
 def _quality(context: ReportContext) -> list[Content]:
-    fit, scores, inspected = context.fit, context.fit.test_scores, context.inspected
+    facts, scores, inspected = context.facts, context.facts.test, context.inspected
     if scores is not None:
-        low, high = scores["interval"]
+        low, high = scores.interval()
         text = (
-            f"Test accuracy {scores['accuracy']:.1%} ({scores['right']:,} of {scores['rows']:,}; 95% CI "
-            f"{100 * low:.1f}\u2013{high:.1%}); majority class {scores['baseline']:.1%}. The test set was not used for "
+            f"Test accuracy {scores.accuracy:.1%} ({scores.correct:,} of {scores.n:,}; 95% CI "
+            f"{100 * low:.1f}\u2013{high:.1%}); majority class {scores.baseline:.1%}. The test set was not used for "
             "training, so the accuracy on new rows of the same kind is likely to lie in this interval"
         )
-        if low <= scores["baseline"] <= high:
+        if low <= scores.baseline <= high:
             text += "; it is not significantly better than always predicting the majority class"
-        elif high < scores["baseline"]:
+        elif high < scores.baseline:
             text += "; it is worse than always predicting the majority class"
         return [text + "."]
     unknown = "the accuracy on new rows is unknown"
-    why = f"The model was updated after its test, so {unknown}." if fit.updates else f"Without a test set, {unknown}."
+    why = f"The model was updated after its test, so {unknown}." if facts.updates else f"Without a test set, {unknown}."
     if inspected is not None and inspected.confusion.n and not inspected.trained_on:
         scored = inspected.confusion
         return [
@@ -71,16 +71,16 @@ def _quality(context: ReportContext) -> list[Content]:
 
 
 def _ending(context: ReportContext) -> str:
-    fit = context.fit
-    if fit.updates:
-        return f"Last update: {fit.status}."
-    if fit.interrupted:
-        return f"Training was interrupted ({fit.status})."
-    return f"Training: {fit.status}."
+    facts = context.facts
+    if facts.updates:
+        return f"Last update: {facts.status}."
+    if facts.interrupted:
+        return f"Training was interrupted ({facts.status})."
+    return f"Training: {facts.status}."
 
 
 def _about_rows(context: ReportContext) -> Element | None:
-    fit, inspected = context.fit, context.inspected
+    facts, inspected = context.facts, context.inspected
     if inspected is None:
         return paragraph(
             "This report was made from the model file alone. ", element("code", "separatrix report MODEL SOURCE"),
@@ -89,9 +89,9 @@ def _about_rows(context: ReportContext) -> Element | None:
         )  # fmt: skip
     shows: list[Content] = ["The rows in this report are those of ", data(inspected.source)]
     if inspected.trained_on:
-        both = ", training and test rows" if fit.rows["test"] else ""
+        both = ", training and test rows" if facts.rows.test else ""
         return paragraph(shows, f", on which the model was fitted{both}.", class_="note")
-    if fit.updates:
+    if facts.updates:
         return paragraph(
             shows, ". The model was updated after it was fitted; whether it was trained on these rows is unknown.",
             class_="note",
@@ -99,19 +99,19 @@ def _about_rows(context: ReportContext) -> Element | None:
     if inspected.trained_on is None:
         return paragraph(shows, "; whether the model was fitted on them is unknown.", class_="note")
     return paragraph(
-        element("strong", "Another source. "), shows, ". The model was fitted on ", data(fit.source), ": another "
+        element("strong", "Another source. "), shows, ". The model was fitted on ", data(facts.source), ": another "
         "source or query, or a file that has changed since. Some or all of these rows may still be training rows. The "
         "certificate and the test accuracy are about the data of the fit.", class_="note",
     )  # fmt: skip
 
 
 def _figures(context: ReportContext) -> Element:
-    fit, scores, inspected = context.fit, context.fit.test_scores, context.inspected
+    facts, scores, inspected = context.facts, context.facts.test, context.inspected
     cards: list[tuple[str, str, str, str | None]] = []
     if scores is not None:
-        low, high = scores["interval"]
-        cards.append(("test accuracy", f"{scores['accuracy']:.1%}", f"95% CI {100 * low:.1f}\u2013{high:.1%}", None))
-        cards.append(("majority class", f"{scores['baseline']:.1%}", "always predicting the most frequent class", None))
+        low, high = scores.interval()
+        cards.append(("test accuracy", f"{scores.accuracy:.1%}", f"95% CI {100 * low:.1f}\u2013{high:.1%}", None))
+        cards.append(("majority class", f"{scores.baseline:.1%}", "always predicting the most frequent class", None))
     if inspected is not None and inspected.confusion.n and not inspected.trained_on:
         share = f"{inspected.confusion.accuracy:.1%}"
         says = f"{counted(inspected.confusion.n, 'labelled row')}; some may be training rows"
@@ -119,21 +119,21 @@ def _figures(context: ReportContext) -> Element:
     word, colour, about = short_verdict(context)
     cards.append(("linearly separable", word, about, colour))
     state, colour = _state(context)
-    accuracy = fit.training_accuracy
+    accuracy = facts.training_accuracy
     cards.append(("training", state, "" if accuracy is None else f"training accuracy {accuracy:.1%}", colour))
     return element("dl", [_card(*card) for card in cards], class_="figures")
 
 
 def _state(context: ReportContext) -> tuple[str, str | None]:
     """Return how training ended in a word or two, and its colour."""
-    fit = context.fit
-    if fit.updates:
+    facts = context.facts
+    if facts.updates:
         return "updated", None
-    if fit.interrupted:
+    if facts.interrupted:
         return "interrupted", "bad"
     if getattr(context.model.estimator.status_, "diverged", False):
         return "diverged", "bad"
-    return ("converged", "good") if fit.converged else ("not converged", None)
+    return ("converged", "good") if facts.converged else ("not converged", None)
 
 
 def _card(what: str, figure: str, says: str, colour: str | None) -> Element:

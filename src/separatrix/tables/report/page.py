@@ -13,7 +13,6 @@ from separatrix.tables.report.boundary import boundary
 from separatrix.tables.report.certificate import certificate as certificate_section
 from separatrix.tables.report.context import ReportContext
 from separatrix.tables.report.elements import Element, StyleSheet, element
-from separatrix.tables.report.facts import RecordedFit
 from separatrix.tables.report.feature_weights import feature_weights
 from separatrix.tables.report.overview import overview, title
 from separatrix.tables.report.predictions import confusion, rows_to_check
@@ -48,7 +47,7 @@ def write_report(
 def report(model: TableModel, inspected: InspectedRows | None = None, certificate: Any = None) -> str:
     """Return the report as text; see :func:`write_report`."""
     try:
-        proved = certificate if certificate is not None else RecordedFit.of(model).certificate
+        proved = certificate if certificate is not None else model.certificate
         return _page(ReportContext(model, proved, inspected))
     except (AttributeError, LookupError, TypeError) as problem:
         raise ValueError(f"the model has no complete record of its fit ({problem!r:.60}); fit it again") from None

@@ -34,11 +34,11 @@ _ENTRIES = 8  # of a sparse row
 
 def confusion(context: ReportContext) -> Element:
     """Return the section with the confusion matrices."""
-    scores, inspected = context.fit.test_scores, context.inspected
+    scores, inspected = context.facts.test, context.inspected
     parts: list[Content] = []
     if scores is not None:
-        counts = np.array(scores["confusion"], dtype=np.int64)
-        parts.append(_matrix(context, counts, f"Test set of {isolated(brief(context.fit.source))}"))
+        counts = scores.confusion
+        parts.append(_matrix(context, counts, f"Test set of {isolated(brief(context.facts.source))}"))
     if inspected is not None and inspected.confusion.n:
         which = "All labelled rows of" if inspected.trained_on else "Labelled rows of"
         among = ", training rows included" if inspected.trained_on else ""

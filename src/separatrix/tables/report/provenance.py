@@ -54,29 +54,28 @@ def provenance(context: ReportContext) -> Element:
 
 
 def _source(context: ReportContext) -> Element:
-    fit = context.fit
-    rows = fit.rows
-    classes = [f"{isolated(label)} {count:,}" for label, count in fit.class_counts]
+    facts = context.facts
+    rows = facts.rows
+    classes = [f"{isolated(str(each.label))} {each.rows:,}" for each in facts.classes]
     parts: list[tuple[str, Content]] = [
-        ("source", element("bdi", fit.source)),
+        ("source", element("bdi", facts.source)),
         ("target", element("bdi", context.model.target)),
-        ("rows", f"{rows['read']:,} read, {rows['train']:,} training, {rows['test']:,} test, "
-                 f"{rows['dropped']:,} dropped"),
+        ("rows", f"{rows.read:,} read, {rows.train:,} training, {rows.test:,} test, {rows.dropped:,} dropped"),
         ("classes of the training rows", listed(classes, 12)),
     ]  # fmt: skip
-    if fit.unused_columns:
-        parts.append(("unused columns", listed(fit.unused_columns, 12)))
-    if fit.constant_columns:
-        parts.append(("constant columns, no effect", listed(fit.constant_columns, 12)))
-    if fit.missing_values:
-        missing = [f"{isolated(column)} {count:,}" for column, count in fit.missing_values.items()]
+    if facts.columns.unused:
+        parts.append(("unused columns", listed(facts.columns.unused, 12)))
+    if facts.constant:
+        parts.append(("constant columns, no effect", listed(facts.constant, 12)))
+    if facts.missing:
+        missing = [f"{isolated(column)} {count:,}" for column, count in facts.missing.items()]
         parts.append(("missing values", listed(missing, 12)))
     if context.model.weight is not None:
         parts.append(("sample weight", element("bdi", context.model.weight)))
-    if fit.on_disk:
+    if facts.on_disk:
         parts.append(("memory", "rows were read from disk in each epoch"))
-    if fit.seconds is not None:
-        parts.append(("time", f"{fit.seconds:.3g} seconds"))
+    if facts.seconds is not None:
+        parts.append(("time", f"{facts.seconds:.3g} seconds"))
     return _definitions(parts)
 
 
@@ -85,7 +84,7 @@ def _settings(context: ReportContext) -> Element:
     kernel = getattr(estimator, "_kernel", None)
     shown: list[tuple[str, Content]] = [
         (_NAMES.get(key, key), _plain(value))
-        for key, value in context.fit.settings.items()
+        for key, value in vars(context.facts.settings).items()
         if key != "parameters" and value is not None
     ]
     for key, value in sorted(estimator.get_params().items()):
@@ -148,13 +147,13 @@ def _versions(context: ReportContext) -> Element:
     import numpy
     import sklearn
 
-    fit = context.fit
+    facts = context.facts
     parts: list[tuple[str, Content]] = [
-        ("fitted with", f"separatrix {fit.version}"),
+        ("fitted with", f"separatrix {facts.separatrix}"),
         ("report written with", f"separatrix {__version__}, Python {platform.python_version()}, "
                                 f"NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}"),
-        ("fingerprint of the source", _code(fit.source_fingerprint)),
-        ("fingerprint of the training rows", _code(fit.data_fingerprint)),
+        ("fingerprint of the source", _code(facts.fingerprint)),
+        ("fingerprint of the training rows", _code(facts.data)),
     ]  # fmt: skip
     return _definitions(parts)
 

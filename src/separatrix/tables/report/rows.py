@@ -5,7 +5,7 @@ Counts, the rows nearest to the boundary, the worst errors, and a sample for cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.tables.model import TableModel, incomplete, matrix_blocks, reader_for, refuse_unseen
+from separatrix.tables.model import TableModel
 from separatrix.tables.raw_rows import MISSING, RawRows
-from separatrix.tables.reading import table_rows
 from separatrix.tables.report.boundary_distance import BoundaryDistance
-from separatrix.tables.report.facts import RecordedFit
 from separatrix.tables.report.histogram import StreamingHistogram
+from separatrix.tables.rows import Block, ModelRows
 from separatrix.tables.scores import Scores
-from separatrix.tables.sources.base import ColumnsChangedError, MatrixSource
-from separatrix.tables.update import own_labels
+from separatrix.tables.sources.base import ColumnsChangedError
 
 SHOWN = 10  # rows in a list
 _SAMPLE = 1200  # rows in a chart
@@ -132,60 +130,24 @@ def inspect_rows(
 
 
 def _inspect(model: TableModel, source: Any, unknown: str, trained_on: bool, watch: Watch | None) -> InspectedRows:
-    labelled = _is_labelled(model, source)
-    k = len(model.classes_)
+    k, facts = len(model.classes_), model.facts
+    rows = ModelRows(model, source, labels="if there", unknown=unknown)
     same: bool | None = trained_on or None
-    recorded = RecordedFit.of(model)
-    key, known = source.fingerprint(), recorded.source_fingerprint
-    if not trained_on and key is not None and known is not None and not recorded.updates:
+    key, known = source.fingerprint(), facts.fingerprint
+    if not trained_on and key is not None and known is not None and not facts.updates:
         same = key == known
-    counts = [rows for _, rows in recorded.class_counts]
+    counts = [each.rows for each in facts.classes]
     majority = int(np.argmax(counts)) if len(counts) == k else 0
-    inspected = InspectedRows(source.name, same, labelled, Scores.none(k, majority), StreamingHistogram(k))
+    inspected = InspectedRows(source.name, same, rows.labelled, Scores.none(k, majority), StreamingHistogram(k))
     pass_ = _Pass(model, inspected)
-    for raw, labels in _coded_rows(model, source, unknown, labelled):
-        pass_.add(raw, labels)
+    for block in rows:
+        pass_.add(block)
         if watch is not None:
             watch(inspected.rows, source.fraction())
     if not inspected.predicted:
         raise ValueError(f"{source.name}: every row has missing values, so there is nothing to predict")
     inspected.deviations = _deviations(pass_.moments)
     return inspected
-
-
-def _is_labelled(model: TableModel, source: Any) -> bool:
-    if isinstance(source, MatrixSource):
-        return True  # the blocks say so
-    return model.target in {column.name for column in source.columns}
-
-
-def _coded_rows(
-    model: TableModel, source: Any, unknown: str, labelled: bool
-) -> Iterator[tuple[RawRows, NDArray[np.intp] | None]]:
-    """Yield rows with the codes of their labels among the model's classes."""
-    place = {label: code for code, label in enumerate(model.classes_.tolist())}
-    preparation = model.preparation
-    if isinstance(source, MatrixSource):
-        for raw, given in matrix_blocks(model, source):
-            yield raw, None if given is None else _codes(own_labels(model, given), place)
-        return
-    if preparation.anonymous:
-        raise ValueError(f"the model was trained on numbers without column names; {source.name} is a table")
-    reader = reader_for(model, source, labels=labelled)
-    for raw in table_rows(source, reader):
-        if unknown == "fail":
-            refuse_unseen(preparation, reader, raw)
-        labels = None
-        if labelled:
-            assert reader.classes is not None
-            assert raw.labels is not None
-            table = np.append(_codes(own_labels(model, list(reader.classes.codes)), place), MISSING)
-            labels = table[raw.labels]  # a missing one is place -1, the last
-        yield raw, labels
-
-
-def _codes(labels: list[Any], place: dict[Any, int]) -> NDArray[np.intp]:
-    return np.array([MISSING if each is None else place.get(each, _UNKNOWN) for each in labels], dtype=np.intp)
 
 
 class _Pass:
@@ -200,30 +162,31 @@ class _Pass:
         self._measured = not scaled or preparation.width > len(preparation.shift)
         self.moments = Moments()
 
-    def add(self, raw: RawRows, labels: NDArray[np.intp] | None) -> None:
+    def add(self, block: Block) -> None:
         """Add some rows."""
         inspected, model = self._inspected, self._model
+        raw, labels, missing = block.raw, block.labels, block.incomplete
         first, n = inspected.rows + 1, len(raw)
         inspected.rows += n
         numbers = np.arange(first, first + n)
-        missing = incomplete(model.preparation, raw)
         if missing.any():
             inspected.incomplete += int(missing.sum())
             raw, numbers = raw.take(~missing), numbers[~missing]
             labels = None if labels is None else labels[~missing]
         if not len(raw):
             return
-        if labels is None:
-            inspected.labelled = False
-            labels = np.full(len(raw), MISSING, dtype=np.intp)
+        inspected.labelled &= labels is not None
+        labels = np.full(len(raw), MISSING, dtype=np.intp) if labels is None else labels.astype(np.intp)
         X = model.preparation.matrix(raw)
         if self._measured:
             self.moments.add(X)
         scores = np.asarray(model.estimator.decision_function(X), dtype=np.float64)
-        predictions = np.searchsorted(model.classes_, model.estimator.predict(X))
+        predictions = model.estimator._predict_codes(X)
         near = self._distance.to_prediction(scores, predictions)
         inspected.unlabelled += int((labels == MISSING).sum())
-        inspected.unknown_labels += int((labels == _UNKNOWN).sum())
+        strange = labels >= len(model.classes_)
+        inspected.unknown_labels += int(strange.sum())
+        labels[strange] = _UNKNOWN
         _keep(inspected.nearest, near, np.arange(len(raw)), numbers, raw, labels, predictions)
         known = np.flatnonzero(labels >= 0)
         if len(known):

@@ -32,20 +32,20 @@ class Bound(NamedTuple):
 
 def training(context: ReportContext) -> Element:
     """Return the section about the run."""
-    estimator, fit = context.model.estimator, context.fit
+    estimator, facts = context.model.estimator, context.facts
     history = getattr(estimator, "history_", None)
     charts: list[Element] = []
     words: list[Content] = []
-    if fit.updates:
+    if facts.updates:
         words.append("The model was updated after the fit; the curves of the fit are not kept.")
-    elif fit.on_disk:
-        charts += _mistakes(np.arange(1.0, len(fit.mistakes) + 1), np.array(fit.mistakes, float))
+    elif facts.progress is not None:  # streamed from disk
+        charts += _mistakes(np.arange(1.0, len(facts.mistakes) + 1), np.array(facts.mistakes, float))
     elif isinstance(history, History):
         epochs = np.array([epoch.since or epoch.number for epoch in history], dtype=np.float64)
         if history.mean_loss and len(history.mean_loss) == len(epochs):
             charts += _loss(epochs, np.array(history.mean_loss))
         charts += _mistakes(epochs, np.array(history.mistakes, dtype=np.float64))
-        if fit.kind in ("averaged", "perceptron", "voted", "pocket"):
+        if facts.settings.model in ("averaged", "perceptron", "voted", "pocket"):
             words.append("The loss of a perceptron is its number of mistakes, so there is no separate loss curve.")
             bound = mistake_bound(context)
             if isinstance(bound, Bound):
@@ -68,7 +68,7 @@ def training(context: ReportContext) -> Element:
 
 
 def _status(context: ReportContext) -> str:
-    status = context.fit.status
+    status = context.facts.status
     return f"{status[0].upper()}{status[1:]}."
 
 
@@ -79,7 +79,7 @@ def mistake_bound(context: ReportContext) -> Bound | str:
         return "No mistake bound: the model has no certificate."
     plain = (
         isinstance(estimator.init, str) and estimator.init == "zeros" and not estimator.margin
-        and context.model.weight is None and estimator.class_weight is None and not context.fit.updates
+        and context.model.weight is None and estimator.class_weight is None and not context.facts.updates
         and estimator.fit_intercept and estimator._bias_constant == 1.0
     )  # fmt: skip
     if not plain:
