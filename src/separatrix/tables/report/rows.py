@@ -165,7 +165,8 @@ class _Pass:
     def add(self, block: Block) -> None:
         """Add some rows."""
         inspected, model = self._inspected, self._model
-        raw, labels, missing = block.raw, block.labels, block.incomplete
+        raw, missing = block.raw, block.incomplete
+        labels: NDArray[np.intp] | None = None if block.labels is None else block.labels.astype(np.intp)
         first, n = inspected.rows + 1, len(raw)
         inspected.rows += n
         numbers = np.arange(first, first + n)
@@ -176,7 +177,7 @@ class _Pass:
         if not len(raw):
             return
         inspected.labelled &= labels is not None
-        labels = np.full(len(raw), MISSING, dtype=np.intp) if labels is None else labels.astype(np.intp)
+        labels = np.full(len(raw), MISSING, dtype=np.intp) if labels is None else labels
         X = model.preparation.matrix(raw)
         if self._measured:
             self.moments.add(X)
