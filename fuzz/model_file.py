@@ -60,9 +60,8 @@ def learn(model: object) -> None:
     model.set_params(**harmless | {"max_iter": 2, "warm_start": True})
     if hasattr(model, "hidden"):
         model.hidden = tuple(weights.shape[1] for weights in model.coefs_[:-1])
-    if hasattr(model, "solver"):
-        online = type(model._states[0]).__name__ == "State"
-        model.set_params(solver="online" if online else "dual", average=model._readout == "averaged")
+    if hasattr(model, "average"):
+        model.set_params(average=model._readout == "averaged")
     rows = np.resize(X, (6, width))
     labels = np.resize(model.classes_, 6)
     for method in ("fit", "partial_fit"):

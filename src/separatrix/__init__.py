@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
-    from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, Perceptron
+    from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, OnlineSVM, Perceptron
     from separatrix.geometry.ball import Ball
     from separatrix.insight.descent import Descent, descend
     from separatrix.insight.enclosing_ball import enclosing_ball
@@ -49,6 +49,7 @@ __all__ = [
     "LinearSVM",
     "Network",
     "Neuron",
+    "OnlineSVM",
     "Perceptron",
     "Problem",
     "Trace",
@@ -81,6 +82,7 @@ _ON_FIRST_USE = {
     "LinearSVM": "separatrix.estimators",
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
+    "OnlineSVM": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
     "Problem": "separatrix.loop.problem",
     "Trace": "separatrix.insight.trace",

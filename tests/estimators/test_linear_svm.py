@@ -490,18 +490,18 @@ def test_online_steps_come_near_the_optimum():
         return 0.5 * (model.coef_**2).sum() + 0.1 * np.maximum(0.0, 1.0 - signs * model.decision_function(X)).sum()
 
     assert value(best) == pytest.approx(best.objective_)
-    assert value(sx.LinearSVM(C=0.1, solver="online", random_state=0).fit(X, y)) < 1.02 * best.objective_
-    averaged = sx.LinearSVM(C=0.1, solver="online", average=True, random_state=0, max_iter=300, stop=MaxEpochs(300))
+    assert value(sx.OnlineSVM(C=0.1, random_state=0).fit(X, y)) < 1.02 * best.objective_
+    averaged = sx.OnlineSVM(C=0.1, average=True, random_state=0, max_iter=300, stop=MaxEpochs(300))
     assert value(averaged.fit(X, y)) < 1.02 * best.objective_
     # The lecture's step hovers around the optimum for C = 2 gamma.
-    lecture = sx.LinearSVM(C=0.05, solver="online", step="lecture", average=True, random_state=0, max_iter=100)
+    lecture = sx.OnlineSVM(C=0.05, step="lecture", average=True, random_state=0, max_iter=100)
     assert value(lecture.set_params(stop=MaxEpochs(100)).fit(X, y)) < 1.1 * best.objective_
 
 
-def test_partial_fit_is_for_the_online_solver_only():
+def test_the_online_machine_alone_has_partial_fit():
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)
-    model = sx.LinearSVM(solver="online", random_state=0)
+    model = sx.OnlineSVM(random_state=0)
     for part in np.array_split(np.arange(len(y)), 6):
         model.partial_fit(X[part], y[part], classes=[0, 1])
     assert model.score(X, y) > 0.95
@@ -521,21 +521,37 @@ def test_partial_fit_is_for_the_online_solver_only():
         ({"C": float("nan")}, "C must be a positive number"),
         ({"C": "1"}, "C must be a number"),
         ({"loss": "log"}, "loss must be one of hinge, squared_hinge"),
-        ({"solver": "newton"}, "solver must be one of dual, online"),
         ({"tol": -1.0}, "tol must be at least 0"),
         ({"tol": float("nan")}, "tol must be at least 0"),
         ({"intercept_scaling": 0.0}, "intercept_scaling must be None"),
         ({"stop": NoMistakes()}, "accepts TimeLimit and MaxEpochs"),
         ({"C": float("inf"), "loss": "squared_hinge"}, "leave loss at 'hinge'"),
-        ({"C": float("inf"), "solver": "online"}, "C must be finite"),
-        ({"loss": "squared_hinge", "solver": "online"}, "loss must be 'hinge'"),
-        ({"step": "adam", "solver": "online"}, "step must be one of pegasos, lecture"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
     ],
 )
 def test_parameters_that_cannot_be_meant(parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         sx.LinearSVM(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0}, "C must be a positive number"),
+        ({"C": "1"}, "C must be a number"),
+        ({"C": float("inf")}, r"the hard margin \(C=inf\) needs sx.LinearSVM"),
+        ({"step": "adam"}, "step must be one of pegasos, lecture"),
+        ({"intercept_scaling": 0.0}, "intercept_scaling must be None"),
+    ],
+)
+def test_parameters_that_the_online_machine_cannot_mean(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        sx.OnlineSVM(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_there_is_no_solver_to_choose():
+    with pytest.raises(TypeError, match="solver"):
+        sx.LinearSVM(solver="online")
 
 
 def test_data_that_cannot_be_meant():
@@ -634,17 +650,16 @@ def test_one_heavy_example_does_not_hide_the_others():
     assert model.status_.converged
 
 
-def test_each_solver_leaves_nothing_of_the_other_behind():
+def test_each_machine_has_what_its_method_gives():
     X, y = overlapping()
-    model = sx.LinearSVM(max_iter=20).fit(X, y)
-    model.set_params(solver="online")
-    with pytest.raises(ValueError, match="start anew with fit"):
-        model.partial_fit(X, y)
-    model.fit(X, y)
-    assert not hasattr(model, "duality_gap_")
-    with pytest.raises(ValueError, match="no dual weights"):
-        sx.kkt(model, X, y)
-    assert not hasattr(model.set_params(solver="dual", max_iter=1000).fit(X, y), "n_updates_")
+    online = sx.OnlineSVM(max_iter=20, stop=MaxEpochs(20)).fit(X, y)
+    assert not hasattr(online, "duality_gap_")
+    with pytest.raises(ValueError, match="no dual weights: use LinearSVM or KernelSVM"):
+        sx.kkt(online, X, y)
+    assert not hasattr(sx.LinearSVM().fit(X, y), "n_updates_")
+    hard = sx.LinearSVM(C=np.inf).fit([[0.0], [1.0]], [0, 1])
+    assert hasattr(hard, "margin_bracket_")
+    assert not hasattr(hard.set_params(C=1.0).fit([[0.0], [1.0]], [0, 1]), "margin_bracket_")
 
 
 def test_kkt_sees_what_is_out_of_bounds():

@@ -118,8 +118,8 @@ MODELS = {
     "svm weighted": (lambda: plain(sx.LinearSVM(), sample_weight=np.arange(60) % 3), X),
     "svm hard": (lambda: plain(sx.LinearSVM(C=math.inf), y=X[:, 0] > 0), X),
     "svm hard without a plane": (lambda: plain(sx.LinearSVM(C=math.inf, max_iter=50)), X),
-    "svm online": (lambda: plain(sx.LinearSVM(solver="online", max_iter=10), y=THREE), X),
-    "svm online averaged": (lambda: plain(sx.LinearSVM(solver="online", average=True, step="lecture", max_iter=9)), X),
+    "svm online": (lambda: plain(sx.OnlineSVM(max_iter=10), y=THREE), X),
+    "svm online averaged": (lambda: plain(sx.OnlineSVM(average=True, step="lecture", max_iter=9)), X),
     "kernel svm": (lambda: plain(sx.KernelSVM(C=3.0)), X),
     "kernel svm of three": (lambda: plain(sx.KernelSVM(kernel="poly", coef0=1.0), y=THREE), X),
     "kernel svm sparse": (lambda: plain(sx.KernelSVM(), sparse.csr_array(X), THREE), sparse.csr_array(X)),
@@ -364,7 +364,7 @@ def learners():
     for average in (False, True):
         yield (
             f"svm online {average}",
-            lambda a=average, **k: sx.LinearSVM(solver="online", average=a, max_iter=12, **k),
+            lambda a=average, **k: sx.OnlineSVM(average=a, max_iter=12, **k),
             MORE,
         )
     yield "network", lambda **k: sx.Network((4,), max_iter=12, batch_size=16, **k), MORE
@@ -497,7 +497,7 @@ def test_learning_online_goes_on_to_the_same_bits_through_the_file(name, tmp_pat
 
 
 def test_a_model_of_one_class_comes_back(tmp_path):
-    for model in (sx.Perceptron(), sx.Neuron(), sx.Network(), sx.LinearSVM(solver="online")):
+    for model in (sx.Perceptron(), sx.Neuron(), sx.Network(), sx.OnlineSVM()):
         again = through(model.partial_fit(X[:5], ["a"] * 5), tmp_path)
         assert again.predict(X[:2]).tolist() == ["a", "a"]
         for each in (model, again):
@@ -553,8 +553,8 @@ class OwnPerceptron(sx.Perceptron):
     [
         (
             lambda: 3,
-            "^a model file holds a fitted Perceptron, Neuron, LinearSVM, KernelSVM, KernelPerceptron or Network, "
-            "or a scikit-learn Pipeline that ends in one; found an int",
+            "^a model file holds a fitted Perceptron, Neuron, LinearSVM, OnlineSVM, KernelSVM, KernelPerceptron or "
+            "Network, or a scikit-learn Pipeline that ends in one; found an int",
         ),
         (lambda: StandardScaler().fit(X), "found a StandardScaler"),
         (lambda: LogisticRegression().fit(X, TWO), "found a LogisticRegression"),

@@ -28,6 +28,14 @@ def test_an_old_estimator_predicts_the_same(name):
     np.testing.assert_allclose(model.decision_function(rows), kept["scores"], rtol=1e-9, atol=1e-9)
 
 
+def test_a_machine_with_a_solver_is_one_of_two_machines():
+    online = [sx.load(FOLDER / f"linear-svm-{name}.sx") for name in ("online", "online-partial")]
+    dual = [sx.load(FOLDER / f"linear-svm{name}.sx") for name in ("", "-cut", "-hard")]
+    assert all(type(model) is sx.OnlineSVM and "solver" not in vars(model) for model in online)
+    assert all(type(model) is sx.LinearSVM and "step" not in vars(model) for model in dual)
+    online[0].partial_fit(np.zeros((1, online[0].n_features_in_)), online[0].classes_[:1])
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_an_old_model_of_a_table_predicts_the_same(run, name, tmp_path):
     status, _, error = run("predict", FOLDER / f"{name}.sx", FOLDER / "rows.csv", "--scores", "-o", "out.csv")

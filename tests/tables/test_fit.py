@@ -334,7 +334,7 @@ def test_a_resumed_run_has_the_same_bits(model, tmp_path):
     assert _weights(more) == _weights(whole)
 
 
-@pytest.mark.parametrize("model", ["averaged", "neuron", "svm"])
+@pytest.mark.parametrize("model", ["averaged", "neuron", "online-svm"])
 @pytest.mark.parametrize("where", ["memory", "disk", "stream"])
 def test_a_run_that_was_interrupted_goes_on_with_the_same_bits(model, where, tmp_path, monkeypatch):
     """Stop at a time limit that cuts it in the middle of an epoch, and go on from the file, several times."""
@@ -342,7 +342,7 @@ def test_a_run_that_was_interrupted_goes_on_with_the_same_bits(model, where, tmp
     if where == "stream":
         monkeypatch.setattr(rowfile, "GROUP", 1 << 12)
     name = written(frame(), tmp_path)
-    settings = Settings(model, certify=0, epochs=3, parameters={"solver": "online"} if model == "svm" else {})
+    settings = Settings(model, certify=0, epochs=3)
     monkeypatch.setattr("separatrix.loop.engines.compiled.CompiledEngine.chunk", lambda *_: 100)
     whole = fitted(name, settings=settings, budget=budget).model
     assert "epoch limit of 3 reached" in whole.facts.status

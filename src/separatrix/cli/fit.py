@@ -44,6 +44,7 @@ class Model(str, enum.Enum):
     pocket = "pocket"
     neuron = "neuron"
     svm = "svm"
+    online_svm = "online-svm"
     kernel_svm = "kernel-svm"
     network = "network"
 
@@ -70,7 +71,8 @@ def fit(
         Model | None,
         typer.Option(
             help="Perceptrons: averaged, perceptron (last weights), voted, pocket. neuron: logistic unit by gradient "
-            "descent. svm: maximum margin. Not linear: kernel-svm, network. [default: averaged]",
+            "descent. svm: maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. "
+            "[default: averaged]",
             rich_help_panel=MODEL,
         ),
     ] = None,

@@ -129,10 +129,7 @@ def _draw_loss(model: Any, ax: Any) -> None:
         ax.set_ylabel("mistakes")
         ax.grid(alpha=0.25)
         return
-    if (
-        type(model.estimator).__name__ in ("LinearSVM", "KernelSVM")
-        and getattr(model.estimator, "solver", "") != "online"
-    ):
+    if type(model.estimator).__name__ in ("LinearSVM", "KernelSVM"):
         raise ValueError(
             "a support vector machine is solved to a duality gap and has no loss per epoch; try another --kind"
         )

@@ -7,6 +7,7 @@ from separatrix.estimators.kernel_svm import KernelSVM
 from separatrix.estimators.linear_svm import LinearSVM
 from separatrix.estimators.network import Network
 from separatrix.estimators.neuron import Neuron
+from separatrix.estimators.online_svm import OnlineSVM
 from separatrix.estimators.perceptron import Perceptron
 
-__all__ = ["KernelPerceptron", "KernelSVM", "LinearSVM", "Network", "Neuron", "Perceptron"]
+__all__ = ["KernelPerceptron", "KernelSVM", "LinearSVM", "Network", "Neuron", "OnlineSVM", "Perceptron"]

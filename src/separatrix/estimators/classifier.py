@@ -1,6 +1,6 @@
-"""What all estimators share: learning from all examples or online, going on, failing without harm, predicting.
+"""What the estimators without a kernel share: learning from all examples, going on, failing without harm, predicting.
 
-A subclass keeps what it learns in states, which it starts, grows by new classes and runs; here is when.
+A subclass keeps what it learns in states, which it starts and runs; here is when. Learning online is in online.py.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.observers import History, Progress, SklearnCallbacks
 from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over
-from separatrix.text import times
 
 Self = TypeVar("Self", bound="Classifier")
 
@@ -78,10 +77,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Return the states in which learning starts."""
         raise TypeError(f"{type(self).__name__} does not say where to start")
 
-    def _grown(self, problem: Problem, seed: int) -> list[Any]:
-        """Return copies of the states, with room for classes that have just appeared."""
-        raise TypeError(f"{type(self).__name__} cannot learn new classes")
-
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
         """Learn, and set the fitted attributes."""
         raise TypeError(f"{type(self).__name__} does not say how to learn")
@@ -98,9 +93,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     def _check_rule(self) -> None:
         """Refuse parameters that cannot be meant."""
-
-    def _check_continuation(self) -> None:
-        """Refuse parameters with which what was learned so far cannot go on."""
 
     def _default_stop(self) -> Stop | None:
         """Return the stop rule for ``stop=None``, if there is one besides ``max_iter``."""
@@ -184,63 +176,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         if status.diverged or advice is not None:
             text = f"{status}. {advice}" if advice else str(status)
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
-
-    @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
-    def partial_fit(self: Self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn online: one epoch over these examples, from where the last call stopped.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            The new examples.
-        y : sequence of n_samples labels
-            Their classes; a class may be seen here for the first time.
-        classes : sequence, optional
-            Classes to expect. Not needed.
-        sample_weight : sequence of n_samples floats, optional
-            How often each example counts.
-
-        Returns
-        -------
-        self
-            This estimator.
-        """
-        labels = joined(encoded(self, y), classes)
-        return self._partial_fit_codes(X, labels.codes, labels.classes, sample_weight)
-
-    def _partial_fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
-        """Do what ``partial_fit`` does for labels that are places in the sorted ``classes``, seen or expected."""
-        self._check_parameters()
-        if isinstance(self.class_weight, str):
-            raise ValueError("class_weight='balanced' needs all examples at once; give partial_fit a dict of weights")
-        with undone_on_error(self):
-            first = not hasattr(self, "_states")
-            if not first:
-                self._check_continuation()
-            labels = Labels(classes, np.asarray(codes, dtype=np.int32))
-            problem = self._problem(X, labels, sample_weight, online=True)
-            if first:
-                seed = seed_of(self.random_state)
-                states = self._start(problem, seed)
-                self._spread = Moments(problem.d)
-            else:
-                seed = self._run_seed
-                states = self._grown(problem, seed)
-            for state in states:
-                state.begin_again()
-                state.new_data = True
-            self.classes_ = problem.classes
-            self._run(problem, states, MaxEpochs(1), seed)
-            self._data_mark = None
-            self._remember(None, None, same_data=False)
-            if not (self.status_.interrupted or self.status_.diverged):
-                mistakes = times(sum(state.mistakes for state in states), "mistake")
-                self.status_ = Status(f"learned online from {times(problem.n, 'example')} with {mistakes}", True)
-        if self.status_.diverged:
-            self._warn()
-        if self.status_.interrupted:
-            raise KeyboardInterrupt
-        return self
 
     def _path_mark(self) -> tuple[Any, ...]:
         """Return what says which example comes when: a run cut short goes on only if it is the same."""

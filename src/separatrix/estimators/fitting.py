@@ -38,6 +38,15 @@ def number(name: str, value: Any) -> float:
         raise ValueError(f"{name} is too large for a floating-point number") from None
 
 
+def check_free_bias(scaling: Any) -> None:
+    """Refuse an ``intercept_scaling`` that is neither None, for a bias that costs nothing, nor a constant."""
+    if scaling is not None and not 0 < number("intercept_scaling", scaling) < 1e150:
+        raise ValueError(
+            "intercept_scaling must be None, for a bias that costs nothing, or a positive number below 1e150; "
+            f"found {scaling!r}"
+        )
+
+
 def count(name: str, value: Any) -> int:
     """Return a parameter that must be a whole number of at least 1, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:

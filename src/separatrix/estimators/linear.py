@@ -1,7 +1,7 @@
-"""What the linear estimators share: a rule run over the examples, one question a class, weights read out.
+"""What the linear estimators share: weights and a bias for each one-vs-rest task, and most often a rule to learn them.
 
-A subclass says which rule it runs (``_rule``), when it stops by itself (``_default_stop``) and what it advises when it
-did not converge (``_advice``).
+A subclass of ``RuleClassifier`` says which rule it runs (``_rule``), when it stops by itself (``_default_stop``) and
+what it advises when it did not converge (``_advice``).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from separatrix.estimators.certified import Certified, FitRecord
 from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.fitting import threads
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
+from separatrix.estimators.online import OnlineClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
@@ -27,15 +28,37 @@ from separatrix.stops import Stop
 
 
 class LinearClassifier(Certified, Classifier):
-    """Learns weights and a bias for each class with a rule of the package; see the subclasses."""
+    """Predicts with weights and a bias for each task; see the subclasses."""
+
+    fit_intercept: bool
+    intercept_scaling: float | str | None
+    n_jobs: int | None
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
+        check_is_fitted(self, "coef_")
+        rows = Rows(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        activations = _core.decide(rows.matrix, self.coef_, self.intercept_, threads(self.n_jobs))
+        if not np.isfinite(activations).all():
+            rows.check_finite()
+        return np.asarray(activations[:, 0] if activations.shape[1] == 1 else activations)
+
+    def _remember(self, problem: Problem | None, given: Any, *, same_data: bool | None) -> None:
+        before = getattr(self, "_taught", None)
+        settings = self.get_params(deep=False)
+        one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
+        self._taught = None if problem is None else FitRecord(problem, given, settings, one_run=one_run)
+
+
+class RuleClassifier(LinearClassifier, OnlineClassifier):
+    """Learns its weights with a rule of the package; see the subclasses."""
 
     # What a subclass does not offer as a parameter.
     readout: str = "last"
-    intercept_scaling: float | str = 1.0
+    intercept_scaling: float | str | None = 1.0
 
-    fit_intercept: bool
     init: Any
-    n_jobs: int | None
     _states: list[State]
     _readout: str
     _bias_constant: float
@@ -105,12 +128,6 @@ class LinearClassifier(Certified, Classifier):
             "intercept_": np.array([float(bias) for _, bias in readings]),
         }
 
-    def _remember(self, problem: Problem | None, given: Any, *, same_data: bool | None) -> None:
-        before = getattr(self, "_taught", None)
-        settings = self.get_params(deep=False)
-        one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
-        self._taught = None if problem is None else FitRecord(problem, given, settings, one_run=one_run)
-
     def _start(self, problem: Problem, seed: int) -> list[State]:
         codes = positives(len(problem.classes))
         starts: Sequence[Any] = [self.init] * len(codes)
@@ -134,18 +151,6 @@ class LinearClassifier(Certified, Classifier):
             new_state(problem, code, start, readout=self.readout, seed=seed)
             for code, start in zip(codes, starts, strict=True)
         ]
-
-    # ------------------------------------------------------------------------------------------ answering
-
-    def decision_function(self, X: Any) -> Floats:
-        """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
-        check_is_fitted(self, "coef_")
-        rows = Rows(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        activations = _core.decide(rows.matrix, self.coef_, self.intercept_, threads(self.n_jobs))
-        if not np.isfinite(activations).all():
-            rows.check_finite()
-        return np.asarray(activations[:, 0] if activations.shape[1] == 1 else activations)
 
     def _bias_for(self, later: bool) -> float | str | None:
         return self._bias_constant if later and self.intercept_scaling == "ball" else self._bias()

@@ -11,32 +11,25 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
-from separatrix.estimators.fitting import check_stop, number, threads
+from separatrix.estimators.fitting import check_free_bias, check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.interrupts import interrupts
-from separatrix.loop.problem import Labels, Problem
+from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
-from separatrix.rules import OnlineHinge, Pegasos
-from separatrix.stops import MaxEpochs, NoProgress, Stop, TimeLimit, time_limit
+from separatrix.stops import MaxEpochs, Stop, TimeLimit, time_limit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
 from separatrix.svm.task import MarginTask
 from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
-SOLVERS = ("dual", "online")
-STEPS = ("pegasos", "lecture")
-DUAL = ("dual_coef_", "support_", "n_support_", "slack_", "margin_", "margin_bracket_", "objective_", "duality_gap_",
-        "witness_")  # fmt: skip
-ONLINE = ("n_updates_", "margin_bracket_")
 
 
 @dataclass(eq=False)
@@ -70,9 +63,6 @@ class LinearSVM(LinearClassifier):
         What slack costs: its size, or its square.
     tol : float, default=1e-4
         The largest gap, as a part of the objective; for the hard margin, of ``|w|^2 / 2``.
-    solver : {"dual", "online"}, default="dual"
-        The exact solver, or stochastic steps on one example after the other, which never look at all data at once and
-        can go on with ``partial_fit``, but give no gap.
     fit_intercept : bool, default=True
         Learn a bias that costs nothing, as ``SVC(kernel="linear")`` has it. Without it the plane goes through the
         origin.
@@ -82,28 +72,17 @@ class LinearSVM(LinearClassifier):
     max_iter : int, default=1000
         The most epochs.
     stop : Stop, optional
-        When to stop besides: for the dual solver ``TimeLimit`` or ``MaxEpochs``, for the online one any stop rule.
-    step : {"pegasos", "lecture"}, default="pegasos"
-        The online solver's steps: ``1 / (lambda t)`` with ``lambda = 1 / (C n)``, or Lecture 003's, which shrinks the
-        weights by ``1 / (2 n)`` and adds ``C y x``, and so hovers around the optimum for ``2 C``. n is the number of
-        examples, with ``partial_fit`` of all met so far.
-    average : bool, default=False
-        Let the online solver return the average of its weights.
-    project : bool, default=True
-        Keep Pegasos's weights within the ball that holds the optimum: it tames the long first steps.
-    shuffle : bool, default=True
-        Let the online solver visit the examples in a new order each epoch.
+        When to stop besides: ``TimeLimit`` or ``MaxEpochs``.
     class_weight : dict or "balanced", optional
         Multiplies C for the examples of each class.
     warm_start : bool, default=False
-        Start from the dual weights (online: the weights) of the last ``fit``; a run that was cut short goes on where
-        it was.
+        Start from the dual weights of the last ``fit``; a run that was cut short goes on where it was.
     random_state : int, RandomState or None
         Where the order of visits comes from.
     n_jobs : int, optional
         Threads for several classes (-1: all processors). They never change a result.
     verbose : int, default=0
-        With 1, say how far each class is (dual), or show a bar (online).
+        With 1, say how far each class is.
 
     Attributes
     ----------
@@ -138,7 +117,7 @@ class LinearSVM(LinearClassifier):
 
     Notes
     -----
-    The attributes from ``dual_coef_`` to ``witness_`` belong to the dual solver. A sample weight
+    A sample weight
     multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
     double.
 
@@ -160,15 +139,10 @@ class LinearSVM(LinearClassifier):
         C: float = 1.0,
         loss: str = "hinge",
         tol: float = 1e-4,
-        solver: str = "dual",
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
         max_iter: int = 1000,
         stop: Stop | None = None,
-        step: str = "pegasos",
-        average: bool = False,
-        project: bool = True,
-        shuffle: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -178,23 +152,15 @@ class LinearSVM(LinearClassifier):
         self.C = C
         self.loss = loss
         self.tol = tol
-        self.solver = solver
         self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling  # type: ignore[assignment]
+        self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
         self.stop = stop
-        self.step = step
-        self.average = average
-        self.project = project
-        self.shuffle = shuffle
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    # The dual solver must see all examples at once.
-    partial_fit = available_if(lambda self: _learns_online(self))(LinearClassifier.partial_fit)
 
     # ------------------------------------------------------------------------------------------ checks
 
@@ -204,112 +170,47 @@ class LinearSVM(LinearClassifier):
             raise ValueError(f"C must be a positive number, or infinity for the hard margin; found {self.C!r}")
         if not 0 <= tol < 1:
             raise ValueError(f"tol must be at least 0 and below 1; found {self.tol!r}")
-        for name, value, known in (("loss", self.loss, LOSSES), ("solver", self.solver, SOLVERS)):
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}; found {value!r}")
-        if self.intercept_scaling is not None and not 0 < number("intercept_scaling", self.intercept_scaling) < 1e150:
-            raise ValueError(
-                "intercept_scaling must be None, for a bias that costs nothing, or a positive number below 1e150; "
-                f"found {self.intercept_scaling!r}"
-            )
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {self.loss!r}")
+        check_free_bias(self.intercept_scaling)
         if math.isinf(cost) and self.loss != "hinge":
             raise ValueError("C=inf allows no slack, so the loss has no meaning: leave loss at 'hinge'")
         check_stop(self.stop)
-        if self.solver == "online":
-            self._rule()
-        elif self.stop is not None:
-            for part in self.stop.parts:
-                if not isinstance(part, TimeLimit | MaxEpochs):
-                    raise ValueError(
-                        f"solver='dual' stops when its gap is small enough (tol), and accepts TimeLimit and MaxEpochs "
-                        f"besides; found stop={part!r}"
-                    )
-
-    # ------------------------------------------------------------------------------------------ the online solver
-
-    init = "zeros"
-    _met: float  # the weight of all examples met so far
-
-    @property
-    def readout(self) -> str:  # type: ignore[override]
-        """Which weights of an online run become the model."""
-        return "averaged" if self.solver == "online" and self.average else "last"
-
-    def _rule(self) -> Any:
-        cost = float(self.C)
-        if math.isinf(cost):
-            raise ValueError("solver='online' needs slack: C must be finite; the hard margin is for solver='dual'")
-        if self.loss != "hinge":
-            raise ValueError(f"solver='online' steps down the hinge loss: loss must be 'hinge'; found {self.loss!r}")
-        if self.step not in STEPS:
-            raise ValueError(f"step must be one of {', '.join(STEPS)}; found {self.step!r}")
-        bias = "free" if self.intercept_scaling is None else "penalised"
-        met = getattr(self, "_met", 1.0)
-        if self.step == "lecture":
-            return OnlineHinge(gamma=cost, n=max(met, 1.0), bias=bias)
-        return Pegasos(lam=1.0 / (cost * met), project=self.project, bias=bias)
-
-    def _default_stop(self) -> Stop | None:
-        return NoProgress() if self.solver == "online" else None
-
-    def _problem(self, X: Any, labels: Labels, sample_weight: Any, *, online: bool = False) -> Problem:
-        problem = super()._problem(X, labels, sample_weight, online=online)
-        weight = float(problem.n if problem.weights is None else problem.weights.sum())
-        self._met = weight + (self._met if online and hasattr(self, "_states") else 0.0)
-        return problem
+        for part in () if self.stop is None else self.stop.parts:
+            if not isinstance(part, TimeLimit | MaxEpochs):
+                raise ValueError(
+                    f"LinearSVM stops when its gap is small enough (tol), and accepts TimeLimit and MaxEpochs besides; "
+                    f"found stop={part!r}"
+                )
 
     # ------------------------------------------------------------------------------------------ going on
 
-    def _bias(self) -> float | str | None:
-        if not self.fit_intercept or self.solver == "dual":
-            return None  # the dual solver has a bias of its own
-        return float(self.intercept_scaling or 1.0)
+    def _bias_for(self, later: bool) -> None:
+        """The solver has a bias of its own."""
 
     def _path_mark(self) -> tuple[Any, ...]:
-        if self.solver == "online":
-            return super()._path_mark()
         return ("dual", float(self.C), self.loss, self.tol, self.fit_intercept, self.intercept_scaling)
 
     def _watch_mark(self) -> tuple[Any, ...]:
-        return (self.solver, self.loss, float(self.C))
+        return ("dual", self.loss, float(self.C))
 
     def _goes_on(self, problem: Problem) -> bool:
-        if self.solver == "online":
-            return super()._goes_on(problem) and not isinstance(self._states[0], MarginState)
-        if not super(LinearClassifier, self)._goes_on(problem):
-            return False
-        first: Any = self._states[0]
-        return isinstance(first, MarginState) and first.alpha is not None and len(first.alpha) == problem.n
-
-    def _check_continuation(self) -> None:
-        first: Any = self._states[0]
-        if isinstance(first, MarginState):
-            raise ValueError("what was learned so far came from solver='dual': start anew with fit")
-        super()._check_continuation()
-        if (self._bias_constant > 0) != bool(self.fit_intercept):
-            raise ValueError("fit_intercept has changed since learning began: set it back, or start anew with fit")
+        alpha = self._states[0].alpha if super()._goes_on(problem) else None
+        return alpha is not None and len(alpha) == problem.n
 
     def _advice(self) -> str | None:
-        if self.solver == "online":
-            return None
         if math.isinf(self.C):
             return "A finite C allows slack."
         return "Features of similar size (a scaler), a smaller C or a larger max_iter help."
 
-    # ------------------------------------------------------------------------------------------ the dual solver
+    # ------------------------------------------------------------------------------------------ learning
 
     def _start(self, problem: Problem, seed: int) -> list[Any]:
-        if self.solver == "online":
-            return super()._start(problem, seed)
         return [MarginState(code) for code in positives(len(problem.classes))]
 
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
-        for name in ONLINE if self.solver == "dual" else DUAL:
-            if hasattr(self, name):  # what the other solver left behind
-                delattr(self, name)
-        if self.solver == "online":
-            super()._run(problem, states, stop, seed)
-            return
+        if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
+            del self.margin_bracket_
         costs = np.full(problem.n, float(self.C))
         kept = None
         if problem.weights is not None:
@@ -364,7 +265,6 @@ class LinearSVM(LinearClassifier):
                     list(pool.map(lambda state: ask(state, halted), states))
             self._keep(problem, states, kept, interrupted=pressed[0], limit=limit)
         self._run_seed, self._width = seed, problem.d
-        self._readout, self._bias_constant = self.readout, bias
 
     def _keep(
         self, problem: Problem, states: list[MarginState], kept: Any, *, interrupted: bool, limit: TimeLimit | None
@@ -422,8 +322,6 @@ class LinearSVM(LinearClassifier):
         self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         settings = taught.settings
-        if settings["solver"] == "online":
-            return {}
         signed = np.zeros(len(taught.codes))
         signed[self.support_] = self.dual_coef_[which]
         costs = np.full(data.n, float(settings["C"]))
@@ -448,12 +346,6 @@ class LinearSVM(LinearClassifier):
                 print(f"class {label!r}: epoch {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
-
-
-def _learns_online(estimator: LinearSVM) -> bool:
-    if estimator.solver != "online":
-        raise AttributeError("partial_fit needs solver='online': the dual solver must see all examples at once")
-    return True
 
 
 class _Ended(NamedTuple):

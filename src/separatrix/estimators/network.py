@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.descending import Descending
 from separatrix.estimators.one_vs_rest import carry_over, positives
+from separatrix.estimators.online import OnlineClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.network import Layer, NetworkState, Training, activations, random_layers
 from separatrix.loop.problem import Problem
 from separatrix.stops import NoProgress, Stop
 
 
-class Network(Descending, Classifier):
+class Network(Descending, OnlineClassifier):
     """Layers of sigmoid neurons, trained by back-propagation (Lecture 002).
 
     Each neuron is the one of :class:`Neuron`, fed with the outputs of the layer before it. It minimises the mean loss

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from separatrix.estimators.descending import Descending
-from separatrix.estimators.linear import LinearClassifier
+from separatrix.estimators.linear import RuleClassifier
 from separatrix.stops import NoProgress, Stop
 
 
-class Neuron(Descending, LinearClassifier):
+class Neuron(Descending, RuleClassifier):
     """The sigmoid neuron: ``a = sigmoid(w . x + b)``, trained by gradient descent (Lecture 002).
 
     It minimises the mean loss of the examples plus ``alpha / 2 * |w|^2``; the bias is not penalised. With

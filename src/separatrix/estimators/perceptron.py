@@ -10,7 +10,7 @@ from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord, within_bound
 from separatrix.estimators.fitting import number
-from separatrix.estimators.linear import LinearClassifier
+from separatrix.estimators.linear import RuleClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import ties
 from separatrix.loop.readouts import check_readout
@@ -19,7 +19,7 @@ from separatrix.rules import Perceptron as PerceptronRule
 from separatrix.stops import NoMistakes, Stop
 
 
-class Perceptron(LinearClassifier):
+class Perceptron(RuleClassifier):
     """The perceptron, in every form of the lectures.
 
     Each example that is misclassified moves the weights: ``w += eta0 * y * x``. If some plane separates the classes,

@@ -95,7 +95,7 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
 
     Parameters
     ----------
-    model : LinearSVM (solver "dual") or KernelSVM of two classes
+    model : LinearSVM or KernelSVM of two classes
         The fitted model.
     X, y, sample_weight
         What it was fitted to, in the same order.
@@ -119,7 +119,7 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     """
     check_is_fitted(model)
     if not hasattr(model, "dual_coef_"):
-        raise ValueError(f"{type(model).__name__} has no dual weights: use LinearSVM with solver='dual', or KernelSVM")
+        raise ValueError(f"{type(model).__name__} has no dual weights: use LinearSVM or KernelSVM")
     rows = Rows(X)
     n = rows.shape[0]
     y = column_or_1d(y)

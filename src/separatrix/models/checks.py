@@ -103,8 +103,8 @@ def _check_learned(model: Any, width: int, states: int) -> None:
         _need(isinstance(found.get("_asked"), Stop), "it does not say when it was to stop")
 
 
-def check_linear(model: Any) -> None:
-    """Check a Perceptron, Neuron or LinearSVM."""
+def _check_planes(model: Any) -> tuple[int, int]:
+    """Check what all linear estimators have; return the number of features and of classes."""
     width, n_classes = _check_fitted(model)
     model._check_parameters()
     questions = _questions(n_classes)
@@ -113,16 +113,30 @@ def check_linear(model: Any) -> None:
     )
     _need(_is_array(model.intercept_, "f8", (questions,), finite=True), "its intercept_ is not finite or of its shape")
     _check_learned(model, width, questions)
-    _need(model._readout in ("last", "averaged", "voted", "pocket"), "its readout is unknown")
-    _need(_is_real(model._bias_constant) and 0 <= model._bias_constant < math.inf, "its bias constant is no number")
-    kinds = {type(state).__name__ for state in model._states}
-    _need(kinds in ({"State"}, {"MarginState"}), "its states are not of one kind")
-    voted = kinds == {"State"} and model._readout == "voted"
     for state in model._states:
         _need(0 <= state.positive < max(n_classes, 1), "a state is of an unknown class")
-        if kinds == {"MarginState"}:
-            _check_margin_width(state, width)
-            continue
+    return width, n_classes
+
+
+def check_linear_svm(model: Any) -> None:
+    """Check a LinearSVM."""
+    width, _ = _check_planes(model)
+    _need({type(state).__name__ for state in model._states} == {"MarginState"}, "its states are not of one kind")
+    for state in model._states:
+        _check_margin_width(state, width)
+    lengths = {None if state.alpha is None else len(state.alpha) for state in model._states}
+    _need(len(lengths) <= 1, "its states are of different data")
+    probe(model)
+
+
+def check_linear(model: Any) -> None:
+    """Check a Perceptron, Neuron or OnlineSVM."""
+    width, _ = _check_planes(model)
+    _need(model._readout in ("last", "averaged", "voted", "pocket"), "its readout is unknown")
+    _need(_is_real(model._bias_constant) and 0 <= model._bias_constant < math.inf, "its bias constant is no number")
+    _need({type(state).__name__ for state in model._states} == {"State"}, "its states are not of one kind")
+    voted = model._readout == "voted"
+    for state in model._states:
         _need(len(state.weights) == width, "a state has weights of the wrong number")
         _need(
             (state.average_correction is not None) == (model._readout in ("averaged", "voted")),
@@ -136,11 +150,9 @@ def check_linear(model: Any) -> None:
             _need(state.votes == [] and len(state.voted_weights._start[0]) == width, "a ballot is of other data")
             rows = state.voted_weights._rows
             _need(rows is None or rows.shape[1] == width, "a ballot is of other data")
-    if type(model).__name__ == "LinearSVM":
-        _need(_is_real(model._met) and 0 <= model._met < math.inf, "it does not say how much it met")
-        alphas = [state.alpha for state in model._states if kinds == {"MarginState"}]
-        lengths = {None if alpha is None else len(alpha) for alpha in alphas}
-        _need(len(lengths) <= 1, "its states are of different data")
+    if type(model).__name__ == "OnlineSVM":
+        seen = model._weight_seen
+        _need(_is_real(seen) and 0 <= seen < math.inf, "it does not say how much it has seen")
     probe(model)
 
 

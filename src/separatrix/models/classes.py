@@ -33,6 +33,8 @@ class Class(NamedTuple):
         Change the parts before they are written, and back.
     check : callable, optional
         Raises ValueError for an object that cannot be meant.
+    upgrade : callable, optional
+        Changes what an older package wrote: of the parts of an object, to the name of its class now and its parts.
     model : bool
         Whether it can be saved by itself.
     """
@@ -43,7 +45,17 @@ class Class(NamedTuple):
     pack: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     unpack: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     check: Callable[[Any], None] | None = None
+    upgrade: Callable[[dict[str, Any]], tuple[str, dict[str, Any]]] | None = None
     model: bool = False
+
+
+def _upgrade_linear_svm(parts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what was a LinearSVM with a solver as a LinearSVM or an OnlineSVM."""
+    if parts.get("solver") == "online":
+        renamed = {"_weight_seen" if name == "_met" else name: part for name, part in parts.items()}
+        return "OnlineSVM", {name: part for name, part in renamed.items() if name not in ("solver", "loss", "tol")}
+    gone = ("solver", "step", "average", "project", "shuffle", "_met", "_readout", "_bias_constant")
+    return "LinearSVM", {name: part for name, part in parts.items() if name not in gone}
 
 
 _PUT_DOWN = {"task": None, "tell": None, "_began": 0.0}
@@ -52,7 +64,8 @@ CLASSES: dict[str, Class] = {
     # estimators
     "Perceptron": Class(_OWN, check=checks.check_linear, model=True),
     "Neuron": Class(_OWN, check=checks.check_linear, model=True),
-    "LinearSVM": Class(_OWN, check=checks.check_linear, model=True),
+    "LinearSVM": Class(_OWN, check=checks.check_linear_svm, upgrade=_upgrade_linear_svm, model=True),
+    "OnlineSVM": Class(_OWN, check=checks.check_linear, model=True),
     "KernelSVM": Class(_OWN, check=checks.check_kernel_svm, model=True),
     "KernelPerceptron": Class(_OWN, check=checks.check_kernel_perceptron, model=True),
     "Network": Class(_OWN, check=checks.check_network, model=True),
@@ -189,6 +202,9 @@ class Known:
         entry = CLASSES.get(name)
         if entry is None:
             raise RefusedError(f"it holds an object of the unknown class {name!r:.60}")
+        if entry.upgrade is not None:
+            name, parts = entry.upgrade(parts)
+            entry = CLASSES[name]
         self.seen.add(name)
         kind = _class(name)
         parts = {**(parts if entry.unpack is None else entry.unpack(parts)), **entry.unkept}

@@ -138,8 +138,10 @@ def build(raw: bytes, shown: str) -> Any:
     known, written = Known(), metadata["scikit-learn"]
     foreign = written != _sklearn_version()
     try:
-        model = decode(json.loads(metadata["tree"]), arrays, known)
-        if check_model(model) != metadata["kind"]:
+        tree = json.loads(metadata["tree"])
+        model = decode(tree, arrays, known)
+        check_model(model)
+        if tree["object"][0] != metadata["kind"]:
             raise RefusedError("it is not of the kind that it says")
     except Exception as problem:
         steps = any(CLASSES[name].module.startswith("sklearn.") for name in known.seen)

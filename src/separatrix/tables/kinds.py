@@ -16,6 +16,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], int | None]] = {
     "pocket": ("Perceptron", {"readout": "pocket"}, 50),
     "neuron": ("Neuron", {"loss": "log"}, 200),
     "svm": ("LinearSVM", {}, None),
+    "online-svm": ("OnlineSVM", {}, None),
     "kernel-svm": ("KernelSVM", {}, None),
     "network": ("Network", {"hidden": (8,)}, 500),
 }
@@ -34,10 +35,11 @@ TITLES = {
     "pocket": "pocket perceptron",
     "neuron": "sigmoid neuron",
     "svm": "support vector machine",
+    "online-svm": "support vector machine, trained online",
     "kernel-svm": "support vector machine with a kernel",
     "network": "network of sigmoid neurons",
 }
-ON_DISK = ("averaged", "perceptron", "neuron", "svm")  # these can be trained on rows on disk
+ON_DISK = ("averaged", "perceptron", "neuron", "svm", "online-svm")  # these can be trained on rows on disk
 
 
 def make(
@@ -56,7 +58,7 @@ def make(
     kind, own, usual = MODELS[model]
     given = {**own, **parameters, "verbose": verbose}
     if on_disk and model == "svm":
-        given["solver"] = "online"
+        kind = "OnlineSVM"
     if epochs is not None or usual is not None:
         given["max_iter"] = epochs if epochs is not None else usual
     estimator = getattr(separatrix, kind)()
@@ -78,7 +80,7 @@ def make(
         if time_limit is not None:
             raise ValueError(f"--time-limit cannot end a {model}; press Ctrl-C instead, which keeps the model so far")
         return estimator
-    if not (kind == "LinearSVM" and estimator.solver == "dual"):
+    if kind != "LinearSVM":
         stops = [estimator._default_stop(), EpochsInAll(estimator.max_iter), *stops]
     wanted = [stop for stop in stops if stop is not None]
     return estimator.set_params(stop=functools.reduce(operator.or_, wanted) if wanted else None)
