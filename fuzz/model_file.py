@@ -21,7 +21,7 @@ import atheris
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 with atheris.instrument_imports(include=["separatrix.models"]):
-    from separatrix.models import checks, classes, codec, model_file, probing, steps  # noqa: F401
+    from separatrix.models import decoding, encoding, model_file, probing, registry, sklearn_steps, steps, validity  # noqa: F401
 
 import numpy as np
 

@@ -69,7 +69,7 @@ def attribute(tree, *names):
 ODD = json.loads("""[
     null, true, false, 0, -1, 1, 2, 3, 7, 255, 2147483648, 4611686018427387904, -9223372036854775808, 0.0, -0.0, 0.5,
     -1.5, 1e308, 5e-324, "", "a", "inf", "last", "voted", "passthrough", "drop", "precomputed", "linear", "poly", "all",
-    "pegasos", "lecture", [], [0], [[]], {}, {"tuple": []}, {"tuple": [1, 2]}, {"dict": [[], []]}, {"dict": [["a"], [1]]},
+    "online", "dual", [], [0], [[]], {}, {"tuple": []}, {"tuple": [1, 2]}, {"dict": [[], []]}, {"dict": [["a"], [1]]},
     {"set": [1]}, {"int": "0x1000000000000000000000000"}, {"float": "7ff8000000000000"}, {"float": "7ff0000000000000"},
     {"float": "fff0000000000000"}, {"slice": [null, 1, null]}, {"scalar": ["float64", 1.0]}, {"scalar": ["int32", 5]},
     {"scalar": ["str", "b"]}, {"type": "float64"}, {"dtype": "<f8"}, {"dtype": "|O"}, {"fraction": ["0x1", "0x3"]},

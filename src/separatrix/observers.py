@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from separatrix.loop.engines import Step
-from separatrix.stops import Epoch, MaxEpochs, Stop
+from separatrix.stops import Epoch, MaxEpochs, Stop, check_epochs
 
 
 class History:
@@ -35,6 +35,10 @@ class History:
     def on_epoch(self, epoch: Epoch) -> None:
         """Keep the epoch."""
         self.epochs.append(epoch)
+
+    def validate(self) -> None:
+        """Refuse what are not epochs."""
+        check_epochs(self.epochs)
 
     def __len__(self) -> int:
         return len(self.epochs)

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from separatrix.models.validity import is_count as is_counted
+from separatrix.models.validity import is_list_of, is_real, require
 from separatrix.rules.losses import LOSSES
 from separatrix.text import times
 
@@ -46,6 +48,20 @@ class Epoch:
         """The loss that a stop rule needs, None if none does."""
         return next(iter(self.losses.values()), None)
 
+    def validate(self) -> None:
+        """Refuse an epoch that cannot have been."""
+        counts = (self.number, self.mistakes, self.updates, self.since)
+        require(all(is_counted(value) for value in counts), "an epoch counts what cannot be")
+        numbers = (self.norm, self.seconds, *(v for v in (self.held_out, self.mean_loss) if v is not None))
+        require(all(is_real(value) for value in numbers), "an epoch is damaged")
+        fits = type(self.losses) is dict and all(type(name) is str for name in self.losses)
+        require(fits and all(is_real(loss) for loss in self.losses.values()), "the losses of an epoch are damaged")
+
+
+def check_epochs(epochs: Any) -> None:
+    """Refuse what is not a list of epochs."""
+    require(is_list_of(epochs, Epoch), "its epochs are damaged")
+
 
 class StopReason(NamedTuple):
     """Why a run stopped: a sentence, and whether it reached its goal.
@@ -68,6 +84,11 @@ class StopReason(NamedTuple):
     def as_failure(self, why: str) -> StopReason:
         """Return the reason of a run that stopped in the same way, but did not reach its goal."""
         return self._replace(text=f"stopped: {self.text.removeprefix('converged: ')}; {why}", converged=False)
+
+    def validate(self) -> None:
+        """Refuse a reason that cannot have been."""
+        flags = (self.converged, self.diverged, self.cut, self.flat)
+        require(type(self.text) is str and all(type(flag) is bool for flag in flags), "a stop reason is damaged")
 
 
 Monitor = Callable[[Epoch], "StopReason | None"]
@@ -120,6 +141,12 @@ class AnyOf(Stop):
             return next((reason for reason in reasons if reason is not None), None)
 
         return monitor
+
+    def validate(self) -> None:
+        """Refuse rules that are not joined as ``|`` joins them."""
+        rules = self.rules if type(self.rules) is tuple else (None,)
+        fits = all(isinstance(rule, Stop) and not isinstance(rule, AnyOf) for rule in rules)
+        require(fits, "its stop rules are damaged")
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def test_large_data_are_not_kept_alive():
     X = np.random.default_rng(0).normal(size=(90_000, 100))
     y = (X[:, 0] > 0).astype(int)
     model = sx.Perceptron(max_iter=2, stop=sx.stops.MaxEpochs(2), shuffle=False).fit(X, y)
-    assert model._taught.rows().values is X
+    assert model._fit_record.rows().values is X
     del X
     gc.collect()
     with pytest.raises(AttributeError, match="must still be in memory"):
@@ -248,7 +248,7 @@ def test_large_frames_are_not_kept_either():
     y = (frame[0] > 0).astype(int)
     model = sx.Perceptron(max_iter=2, stop=sx.stops.MaxEpochs(2), shuffle=False).fit(frame, y)
     assert len(model.certificate_.distances) == 30_000
-    kept = model._taught._rows
+    kept = model._fit_record._rows
     del frame
     gc.collect()
     assert kept() is None

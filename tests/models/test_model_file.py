@@ -45,9 +45,12 @@ from sklearn.preprocessing import (
 import separatrix as sx
 from forged_models import apart, attribute, mutated, nodes, put, reheaded, together
 from separatrix import files
-from separatrix.models import model_file, read_facts
-from separatrix.models.classes import CLASSES, Class, Known
-from separatrix.models.codec import RefusedError, decode, encode
+from separatrix.models import model_file
+from separatrix.models.codec import RefusedError
+from separatrix.models.decoding import decode
+from separatrix.models.encoding import encode
+from separatrix.models.model_file import read_facts
+from separatrix.models.registry import Registry, Stored, stored_classes
 from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoMistakes, Stop, TimeLimit
 
 ROOT = Path(__file__).parents[2]
@@ -251,7 +254,7 @@ def test_a_model_predicts_the_same_to_the_bit(name, tmp_path):
     if not isinstance(model, Pipeline):
         assert str(again.status_) == str(model.status_)
         assert repr(again) == repr(model)
-        assert set(vars(model)) - set(vars(again)) <= {"_taught", "_skl_callbacks"}
+        assert set(vars(model)) - set(vars(again)) <= {"_fit_record", "_skl_callbacks"}
         for value, found in ((vars(model)[key], vars(again)[key]) for key in vars(again)):
             assert type(value) is type(found)
             if isinstance(value, np.ndarray):
@@ -328,20 +331,11 @@ def test_the_memory_of_a_pipeline_stays_behind(tmp_path):
     same(model, again, X)
 
 
-def test_facts_are_kept_and_read_without_the_model(tmp_path):
-    model = plain(sx.Perceptron(max_iter=5))
-    facts = {"data": "points.csv", "rows": 60, "nested": {"é": [1, None, 0.5]}}
-    sx.save(model, tmp_path / "m.sx", facts=facts)
-    found = read_facts(tmp_path / "m.sx")
-    assert found["facts"] == facts
-    assert (found["kind"], found["schema"], found["separatrix"]) == ("Perceptron", 1, sx.__version__)
-    assert found["numpy"] == np.__version__
-    same(model, sx.load(tmp_path / "m.sx"), X)
-    for bad in ({"a": math.nan}, {"a": object()}, {(1, 2): 3}):
-        with pytest.raises(ValueError, match="facts must be what JSON can hold: "):
-            sx.save(model, tmp_path / "m.sx", facts=bad)
-    with pytest.raises(TypeError, match="facts must be a dictionary"):
-        sx.save(model, tmp_path / "m.sx", facts=[1])
+def test_what_a_file_is_can_be_read_without_the_model(tmp_path):
+    sx.save(plain(sx.Perceptron(max_iter=5)), tmp_path / "m.sx")
+    facts = read_facts(tmp_path / "m.sx")
+    assert (facts["kind"], facts["schema"], facts["separatrix"]) == ("Perceptron", 1, sx.__version__)
+    assert facts["numpy"] == np.__version__
 
 
 # ---------------------------------------------------------------------------------------------- going on
@@ -376,7 +370,7 @@ LEARNERS = {name: (make, y) for name, make, y in learners()}
 
 def learned(model):
     """Return what a run has left, as bytes, but for the time it took."""
-    tree, arrays = encode(model._states, Known())
+    tree, arrays = encode(model._states, Registry())
     text = re.sub(r'"seconds":(\{[^}]*\}|[-0-9.e]+)', "", json.dumps(tree, separators=(",", ":")))
     return text, {name: array.tobytes() for name, array in arrays.items() if "seconds" not in name}
 
@@ -700,8 +694,8 @@ def _deep(depth):
     ids=lambda value: "".join(sorted(repr(value)[:20])) if isinstance(value, set) else repr(value)[:40],
 )
 def test_plain_values_come_back_as_they_were(value):
-    tree, arrays = encode(value, Known())
-    again = decode(json.loads(json.dumps(tree, allow_nan=False)), arrays, Known())
+    tree, arrays = encode(value, Registry())
+    again = decode(json.loads(json.dumps(tree, allow_nan=False)), arrays, Registry())
     assert type(again) is type(value)
     assert repr(again) == repr(value)
     assert arrays == {}
@@ -709,8 +703,8 @@ def test_plain_values_come_back_as_they_were(value):
 
 def test_a_nan_keeps_its_bits():
     value = struct.unpack(">d", bytes.fromhex("fff8000000000123"))[0]
-    tree, arrays = encode([value], Known())
-    assert struct.pack(">d", decode(tree, arrays, Known())[0]).hex() == "fff8000000000123"
+    tree, arrays = encode([value], Registry())
+    assert struct.pack(">d", decode(tree, arrays, Registry())[0]).hex() == "fff8000000000123"
 
 
 @pytest.mark.parametrize(
@@ -735,8 +729,8 @@ def test_a_nan_keeps_its_bits():
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
 def test_arrays_come_back_as_they_were(array):
-    tree, arrays = encode(array, Known())
-    again = decode(json.loads(json.dumps(tree)), arrays, Known())
+    tree, arrays = encode(array, Registry())
+    again = decode(json.loads(json.dumps(tree)), arrays, Registry())
     assert again.shape == array.shape
     assert again.dtype == array.dtype.newbyteorder("=")
     assert again.tolist() == array.tolist()
@@ -745,21 +739,21 @@ def test_arrays_come_back_as_they_were(array):
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 def test_sparse_matrices_come_back_as_they_were(kind):
     matrix = kind(np.diag([1.0, 2.0, 0.0, 4.0]))
-    tree, arrays = encode(matrix, Known())
-    again = decode(tree, arrays, Known())
+    tree, arrays = encode(matrix, Registry())
+    again = decode(tree, arrays, Registry())
     assert type(again) is kind
     assert (again.toarray() == matrix.toarray()).all()
     with pytest.raises(RefusedError, match="is a csc_array, which a model file cannot keep"):
-        encode(sparse.csc_array(np.eye(2)), Known())
+        encode(sparse.csc_array(np.eye(2)), Registry())
 
 
 def test_tables_of_text_cannot_be_made_to_fill_the_memory():
     wide = np.array(["a"], dtype="<U40000000")
-    tree, arrays = encode([wide, wide], Known())
-    found = decode(tree, arrays, Known())
+    tree, arrays = encode([wide, wide], Registry())
+    found = decode(tree, arrays, Registry())
     assert [each.dtype.itemsize // 4 for each in found] == [40_000_000, 1]
     with pytest.raises(RefusedError, match="a table of text has the wrong width"):
-        decode([tree[0], tree[0]], {}, Known())
+        decode([tree[0], tree[0]], {}, Registry())
 
 
 @dataclass(frozen=True)
@@ -781,8 +775,8 @@ def test_a_dataclass_of_the_table_is_a_model_by_itself(monkeypatch, tmp_path):
         if not table.columns:
             raise ValueError("it has no columns")
 
-    monkeypatch.setitem(CLASSES, "Column", Class(__name__))
-    monkeypatch.setitem(CLASSES, "Table", Class(__name__, check=check, model=True))
+    monkeypatch.setitem(stored_classes(), "Column", Stored(__name__))
+    monkeypatch.setitem(stored_classes(), "Table", Stored(__name__, validate=check, model=True))
     model = make_pipeline(StandardScaler(), sx.Perceptron(max_iter=3)).fit(X, TWO)
     columns = [Column(f"c{k}", ("a", "b")) for k in range(40)]
     again = through(Table(columns, np.arange(3.0), model, {"rows": 60}), tmp_path)
@@ -800,15 +794,15 @@ def test_a_dataclass_of_the_table_is_a_model_by_itself(monkeypatch, tmp_path):
 def test_a_dataclass_is_one_line_of_the_table(monkeypatch):
     from separatrix.stops import Epoch
 
-    monkeypatch.setitem(CLASSES, "Epoch", Class("separatrix.stops"))
+    monkeypatch.setitem(stored_classes(), "Epoch", Stored("separatrix.stops"))
     value = {"parts": [Epoch(1, 2, 3, 0.5, 0.1, {"hinge": 1.0}), Epoch(2, 0, 3, 0.5, 0.2)]}
-    tree, arrays = encode(value, Known())
-    assert decode(tree, arrays, Known()) == value
-    monkeypatch.delitem(CLASSES, "Epoch")
+    tree, arrays = encode(value, Registry())
+    assert decode(tree, arrays, Registry()) == value
+    monkeypatch.delitem(stored_classes(), "Epoch")
     with pytest.raises(RefusedError, match="is an Epoch, which a model file cannot keep"):
-        encode(value, Known())
+        encode(value, Registry())
     with pytest.raises(RefusedError, match="unknown class 'Epoch'"):
-        decode(tree, {}, Known())
+        decode(tree, {}, Registry())
 
 
 @pytest.mark.parametrize(
@@ -862,7 +856,7 @@ def test_a_dataclass_is_one_line_of_the_table(monkeypatch):
 )
 def test_a_tree_that_no_value_has_is_refused(tree):
     with pytest.raises(ValueError, match=r"\w"):
-        decode(tree, {}, Known())
+        decode(tree, {}, Registry())
 
 
 # ---------------------------------------------------------------------------------------------- what is not read
@@ -1017,17 +1011,17 @@ FORGED = [
     ("perceptron_voted", setting("max_iter", to=-1), "max_iter must be a whole number"),
     ("perceptron_voted", setting("eta0", to="x"), "eta0 must be a number"),
     ("perceptron_voted", setting("readout", to="loud"), "readout must be one of"),
-    ("perceptron_voted", setting("n_jobs", to=10**9), "n_jobs is no number of threads"),
+    ("perceptron_voted", setting("n_jobs", to=10**9), "n_jobs is not a number of threads"),
     ("perceptron_voted", setting("n_features_in_", to=3), "coef_ are not finite weights of its shape"),
     ("perceptron_voted", setting("n_features_in_", to=10**15), "coef_"),
-    ("perceptron_voted", setting("n_features_in_", to={"int": "0x" + "f" * 50}), "n_features_in_ is no number"),
-    ("perceptron_voted", setting("_states", to=[]), "states are not one for each question"),
+    ("perceptron_voted", setting("n_features_in_", to={"int": "0x" + "f" * 50}), "n_features_in_ is not a number"),
+    ("perceptron_voted", setting("_states", to=[]), "states are not one for each task"),
     ("perceptron_voted", setting("_states", 0, "positive", to=5), "a state is of an unknown class"),
     ("perceptron_voted", setting("_states", 0, "position", to=-1), "a state counts what cannot be"),
-    ("perceptron_voted", setting("_states", 0, "clock", to=NAN), "the clock of a state is no number"),
+    ("perceptron_voted", setting("_states", 0, "clock", to=NAN), "the clock of a state is not a number"),
     ("perceptron_voted", setting("_states", 0, "ballot", to=None), "a state keeps no votes"),
     ("perceptron_voted", setting("_width", to=9), "its width is not that of its features"),
-    ("perceptron_voted", setting("_run_seed", to=-5), "its seed is no whole number"),
+    ("perceptron_voted", setting("_run_seed", to=-5), "its seed is not a whole number"),
     ("perceptron_voted", setting("status_", to="fine"), "its status_ is damaged"),
     ("perceptron_voted", setting("stop", to="now"), "stop must be a stop rule"),
     ("perceptron_voted", setting("classes_", to={"text": [[2], 1, ["b", "a"]]}), "classes_ are not sorted"),
@@ -1056,7 +1050,7 @@ FORGED = [
     ("kernel_svm", arranging("n_support_", lambda a: a * 0 - 1), "n_support_ does not count"),
     ("kernel_svm", arranging("dual_coef_", lambda a: a[:-1]), "dual_coef_ are not of their shape"),
     ("kernel_svm", setting("_kernel", "name", to="callable"), "its kernel is unknown"),
-    ("kernel_svm", setting("_kernel", "gamma", to=-1.0), "gamma is no positive number"),
+    ("kernel_svm", setting("_kernel", "gamma", to=-1.0), "gamma is not a positive number"),
     ("kernel_svm", setting("_precision", to="float8"), "its precision is unknown"),
     ("kernel_svm", setting("kernel", to="cosine"), "kernel must be one of"),
     ("kernel_svm_table", arranging("support_", lambda a: a + 100), "support_ names rows that cannot be"),
@@ -1079,7 +1073,7 @@ FORGED = [
     ("scalers", setting("steps", 5, "tuple", 1, "n_output_features_", to=7), "PolynomialFeatures are damaged"),
     ("scalers", setting("steps", to=[]), "steps of its Pipeline are damaged|uses"),
     ("columns", setting(*FIRST, *ENCODER, "_n_features_outs", to=[1000]), "the columns of an encoder"),
-    ("columns", setting(*FIRST, "n_jobs", to=10**6), "n_jobs is no number of threads"),
+    ("columns", setting(*FIRST, "n_jobs", to=10**6), "n_jobs is not a number of threads"),
     ("columns", setting(*FIRST, *IMPUTER, "indicator_", "_n_features", to=-1), "MissingIndicator is damaged"),
 ]
 
@@ -1096,7 +1090,7 @@ def test_attributes_that_would_take_the_place_of_methods_are_refused(small):
         "predict",
         "decision_function",
         "__class__",
-        "_taught",
+        "_fit_record",
         "certificate_",
         "_skl_callbacks",
         "a b",
@@ -1109,7 +1103,14 @@ def test_attributes_that_would_take_the_place_of_methods_are_refused(small):
 
 
 def test_classes_are_found_by_name_only(small):
-    for name in ("os.system", "sklearn.svm.SVC", "separatrix.estimators.Perceptron", "OwnPerceptron", "print", "Known"):
+    for name in (
+        "os.system",
+        "sklearn.svm.SVC",
+        "separatrix.estimators.Perceptron",
+        "OwnPerceptron",
+        "print",
+        "Stored",
+    ):
         metadata, tree, arrays = apart(small.read_bytes())
         tree["object"][0] = name
         with pytest.raises(ValueError, match=r"^x.sx is damaged: it holds an object of the unknown class"):

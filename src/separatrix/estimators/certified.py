@@ -93,7 +93,7 @@ class Certified:
     coef_: Any
     intercept_: Floats
     certificate_: ModelCertificate | dict[Any, ModelCertificate]
-    _taught: FitRecord | None
+    _fit_record: FitRecord | None
 
     def __getattr__(self, name: str) -> Any:
         if name == "certificate_":
@@ -102,9 +102,9 @@ class Certified:
 
     def _certified(self) -> Any:
         """Return what can be proved about this model and its data; for several classes, by label."""
-        taught: FitRecord | None = getattr(self, "_taught", None)
-        rows = None if taught is None else taught.rows()
-        if taught is None or rows is None:
+        record: FitRecord | None = getattr(self, "_fit_record", None)
+        rows = None if record is None else record.rows()
+        if record is None or rows is None:
             raise AttributeError(
                 "certificate_ needs the data of fit as they were: there are none if the model is not fitted, learned "
                 "online, is a copy or was read from a file, and large data must still be in memory, unchanged; "
@@ -112,21 +112,21 @@ class Certified:
             )
         coef = self.coef_.toarray() if is_sparse(self.coef_) else self.coef_
         mark = hashlib.blake2b(coef.tobytes() + self.intercept_.tobytes()).hexdigest()
-        if taught.found is None or taught.found[0] != mark:
+        if record.found is None or record.found[0] != mark:
             codes = positives(len(self.classes_))
-            found = [self._certificate(taught, rows, which, code, coef[which]) for which, code in enumerate(codes)]
+            found = [self._certificate(record, rows, which, code, coef[which]) for which, code in enumerate(codes)]
             several = dict(zip(self.classes_.tolist(), found, strict=True)) if len(found) > 1 else {}
-            taught.found = mark, several or found[0]
-        return taught.found[1]
+            record.found = mark, several or found[0]
+        return record.found[1]
 
-    def _certificate(self, taught: FitRecord, rows: Rows, which: int, code: int, coef: Floats) -> ModelCertificate:
-        kept = None if taught.weights is None else np.flatnonzero(taught.weights > 0)
-        codes = taught.codes if kept is None else taught.codes[kept]
-        part = rows if kept is None or len(kept) == len(taught.codes) else Rows(rows.values[kept])
-        data = binary_data(part, self.classes_, codes, bool(taught.settings["fit_intercept"]), code)
+    def _certificate(self, record: FitRecord, rows: Rows, which: int, code: int, coef: Floats) -> ModelCertificate:
+        kept = None if record.weights is None else np.flatnonzero(record.weights > 0)
+        codes = record.codes if kept is None else record.codes[kept]
+        part = rows if kept is None or len(kept) == len(record.codes) else Rows(rows.values[kept])
+        data = binary_data(part, self.classes_, codes, bool(record.settings["fit_intercept"]), code)
         weights, bias = np.ascontiguousarray(coef, dtype=np.float64), float(self.intercept_[which])
         measured = measure_plane(data, weights, bias)
-        more = self._claims(taught, data, which, weights, bias, measured)
+        more = self._claims(record, data, which, weights, bias, measured)
         return ModelCertificate(
             type(self).__name__,
             data.positive,
@@ -138,14 +138,14 @@ class Certified:
         )
 
     def _claims(
-        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
+        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         """Return what else this kind of model can prove."""
         return {}
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_taught"}
+        return {name: value for name, value in state.items() if name != "_fit_record"}
 
 
 def within_bound(data: Data, made: int, constant: float, eta: float) -> dict[str, Any]:

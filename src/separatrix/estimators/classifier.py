@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 from separatrix.estimators.fitting import (
     CallbackSupportMixin,
     check_codes,
+    check_fitted,
     check_stop,
     count,
     encoded,
@@ -36,6 +37,8 @@ from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
+from separatrix.models.probing import probe
+from separatrix.models.validity import is_count, require
 from separatrix.observers import History, Progress, SklearnCallbacks
 from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over
 
@@ -249,3 +252,32 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             check_codes(problem)
         weigh_classes(problem, self.class_weight)
         return problem
+
+    def validate(self) -> None:
+        """Refuse a model whose parts do not fit together, which only a forged or damaged file could hold."""
+        width, n_classes = check_fitted(self)
+        self._check_parameters()
+        self._validate_model(width, n_classes)
+        probe(self)
+
+    def _validate_model(self, width: int, n_classes: int) -> None:
+        """Refuse what was learned if it is not of this many features and classes."""
+
+    def _validate_states(self, width: int, n_states: int, kind: type) -> None:
+        """Refuse what is kept to go on from if it is not of these states."""
+        kept = vars(self)
+        for name in ("_states", "_spread", "_run_seed", "_width", "_cut_short", "_data_mark", "history_"):
+            require(name in kept, f"the {type(self).__name__} has no {name}")
+        fits = isinstance(self._states, list) and len(self._states) == n_states
+        require(fits, "its states are not one for each task")
+        require(all(type(state) is kind for state in self._states), "its states are not of one kind")
+        require(is_count(self._run_seed, 0, 2**64 - 1), "its seed is not a whole number")
+        require(self._width == width, "its width is not that of its features")
+        require(type(self._cut_short) is bool, "it does not say whether it was cut short")
+        fits = type(self._spread) is Moments and len(self._spread._mean) == width
+        require(fits, "its moments are of other data")
+        mark: Any = self._data_mark
+        require(mark is None or type(mark) is tuple, "the mark of its data is damaged")
+        if mark is not None:
+            require(type(kept.get("_watched")) is tuple, "it does not say what it watched")
+            require(isinstance(kept.get("_asked"), Stop), "it does not say when it was to stop")

@@ -13,6 +13,9 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from separatrix.geometry.rows import is_sparse
 from separatrix.loop.problem import Labels, Problem, check_weights, encode_labels
+from separatrix.loop.state import Status
+from separatrix.models.probing import is_fitted
+from separatrix.models.validity import check_jobs, check_width, require
 from separatrix.stops import Stop
 
 try:  # scikit-learn 1.9 and later
@@ -139,3 +142,20 @@ def undone_on_error(estimator: Any) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update({**before, **callbacks})
         raise
+
+
+def check_fitted(model: Any) -> tuple[int, int]:
+    """Return the number of features and of classes of a fitted estimator, or refuse what cannot be one."""
+    name = type(model).__name__
+    require(is_fitted(model), f"the {name} is not fitted: call fit first")
+    for parameter in model.get_params(deep=False):
+        require(parameter in vars(model), f"the {name} has no {parameter}")
+    check_jobs(model)
+    width = check_width(model)
+    classes: Any = getattr(model, "classes_", None)
+    plain = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0
+    if plain and classes.dtype.kind not in "biufUSO":
+        raise ValueError(f"its classes_ are of the type {classes.dtype}, which a model file cannot keep")
+    require(plain and np.array_equal(np.unique(classes), classes), "its classes_ are not sorted labels")
+    require(type(getattr(model, "status_", None)) is Status, "its status_ is damaged")
+    return width, len(classes)

@@ -26,6 +26,7 @@ from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.readouts import check_readout, read
 from separatrix.loop.solve import solve_tasks
 from separatrix.loop.state import Solution, State
+from separatrix.models.validity import is_array, is_list_of, require
 from separatrix.observers import History, Progress
 from separatrix.rules import Perceptron as PerceptronRule
 from separatrix.stops import MaxEpochs, NoMistakes, Stop
@@ -211,6 +212,17 @@ class KernelPerceptron(KernelClassifier):
             raise ValueError(f"bias must be 'ball', None, zero or a positive number below 1e150; found {bias!r}")
         check_stop(self.stop)
         return (self.stop or NoMistakes()) | MaxEpochs(count("max_iter", self.max_iter))
+
+    def _validate_machines(self, n_classes: int, n_support: int) -> None:
+        n_tasks, ballots = len(positives(n_classes)), self._ballots
+        fits = is_array(self.dual_coef_, "f8", (n_tasks, n_support), finite=True)
+        require(fits, "its dual_coef_ are not of their shape")
+        require(is_array(self.intercept_, "f8", (n_tasks,), finite=True), "its intercept_ is not of its shape")
+        fits = is_list_of(ballots, KernelVotedWeights) and len(ballots) in (0, n_tasks)
+        require(fits, "its voted weights are damaged")
+        for rows in (ballot.voters().rows for ballot in ballots):
+            fits = len(rows) == 0 or (rows.min() >= 0 and rows.max() < n_support)
+            require(fits, "the voted weights name rows that are not there")
 
     def _constant(self, cache: KernelCache, problem: Problem) -> float:
         """Return the bias constant K."""

@@ -21,6 +21,7 @@ from separatrix.geometry.rows import Floats
 from separatrix.loop.interrupts import interrupts
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
+from separatrix.models.validity import is_array, is_index, require
 from separatrix.observers import RoundProgress
 from separatrix.svm.blocks import KernelRun, KernelSolution, Round, Rounds
 
@@ -215,6 +216,15 @@ class KernelSVM(KernelClassifier):
             raise ValueError(f"tol must be a positive number; found {self.tol!r}")
         threads(self.n_jobs)
         return C, tol, count("max_iter", self.max_iter)
+
+    def _validate_machines(self, n_classes: int, n_support: int) -> None:
+        pairs, counts = n_classes * (n_classes - 1) // 2, self.n_support_
+        fits = is_array(self.dual_coef_, "f8", (n_classes - 1, n_support), finite=True)
+        require(fits, "its dual_coef_ are not of their shape")
+        require(is_array(self.intercept_, "f8", (pairs,), finite=True), "its intercept_ is not of its shape")
+        require(is_index(counts) and len(counts) == n_classes, "its n_support_ is damaged")
+        fits = bool((counts >= 0).all()) and int(counts.sum(dtype=np.int64)) == n_support
+        require(fits, "its n_support_ does not count its support_")
 
     def _keep(self, problem: Problem, kernel: Kernel, pairs: list[_Pair]) -> None:
         """Set the fitted attributes."""

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from separatrix.estimators.fitting import check_codes, number, weigh_classes
+from separatrix.estimators.fitting import check_codes, check_fitted, number, weigh_classes
 from separatrix.geometry.kernel_cache import capacity
 from separatrix.geometry.kernels import KERNELS, Kernel, check_kernel
-from separatrix.geometry.rows import Floats, Rows
+from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.loop.problem import Labels, Problem
+from separatrix.models.probing import probe
+from separatrix.models.validity import is_array, is_index, require
 
 _BLOCK = 1 << 22  # kernel values of new examples computed at once
 
@@ -98,3 +100,43 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         values = self._kernel.with_support(self.support_vectors_, self.support_, dtype, self._center, n_jobs)
         for begin in range(0, rows.shape[0], step):
             yield begin, values(rows.values[begin : begin + step], begin)
+
+    # ------------------------------------------------------------------------------------------ checks
+
+    def validate(self) -> None:
+        """Refuse a model whose parts do not fit together, which only a forged or damaged file could hold."""
+        if callable(self.kernel):
+            raise ValueError(
+                f"its kernel is a function, which a model file cannot keep: use one of {', '.join(KERNELS)} instead"
+            )
+        width, n_classes = check_fitted(self)
+        require(n_classes >= 2, "it knows one class only")
+        self._check_numbers()
+        self._check_kernel()
+        self._validate_support(width)
+        self._validate_machines(n_classes, len(self.support_))
+        probe(self)
+
+    def _check_numbers(self) -> Any:
+        """Refuse parameters that cannot be meant."""
+
+    def _validate_machines(self, n_classes: int, n_support: int) -> None:
+        """Refuse coefficients that are not of these classes and support vectors."""
+
+    def _validate_support(self, width: int) -> None:
+        require(isinstance(self._kernel, Kernel), "it has no kernel")
+        support, vectors, center = self.support_, self.support_vectors_, self._center
+        require(is_index(support), "its support_ is damaged")
+        n = len(support)
+        require(n == 0 or support.min() >= 0, "its support_ names rows that cannot be")
+        if self._kernel.precomputed:
+            require(is_array(vectors, "f8", (0, 0)), "its support vectors are damaged")
+            require(n == 0 or support.max() < width, "its support_ names rows that cannot be")
+        else:
+            rows = is_sparse(vectors) or isinstance(vectors, np.ndarray)
+            fits = rows and vectors.dtype.name in ("float32", "float64") and vectors.shape == (n, width)
+            require(fits, "its support vectors are not of their shape")
+            data = vectors.data if is_sparse(vectors) else vectors
+            require(np.isfinite(data).all(), "its support vectors are not finite")
+        require(center is None or is_array(center, "f8", (width,), finite=True), "its center is damaged")
+        require(self._precision in ("float32", "float64"), "its precision is unknown")

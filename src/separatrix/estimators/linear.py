@@ -7,6 +7,7 @@ what it advises when it did not converge (``_advice``).
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
 from separatrix.loop.solve import STARTS, new_state, solve_tasks
 from separatrix.loop.state import State
+from separatrix.models.validity import is_array, is_real, require
 from separatrix.stops import Stop
 
 
@@ -33,6 +35,7 @@ class LinearClassifier(Certified, Classifier):
     fit_intercept: bool
     intercept_scaling: float | str | None
     n_jobs: int | None
+    _state: type  # the class of what each task keeps
 
     def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
@@ -45,10 +48,22 @@ class LinearClassifier(Certified, Classifier):
         return np.asarray(activations[:, 0] if activations.shape[1] == 1 else activations)
 
     def _remember(self, problem: Problem | None, given: Any, *, same_data: bool | None) -> None:
-        before = getattr(self, "_taught", None)
+        before = getattr(self, "_fit_record", None)
         settings = self.get_params(deep=False)
         one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
-        self._taught = None if problem is None else FitRecord(problem, given, settings, one_run=one_run)
+        self._fit_record = None if problem is None else FitRecord(problem, given, settings, one_run=one_run)
+
+    def _validate_model(self, width: int, n_classes: int) -> None:
+        n_tasks = len(positives(n_classes))
+        require(
+            is_array(self.coef_, "f8", (n_tasks, width), finite=True), "its coef_ are not finite weights of its shape"
+        )
+        require(
+            is_array(self.intercept_, "f8", (n_tasks,), finite=True), "its intercept_ is not finite or of its shape"
+        )
+        self._validate_states(width, n_tasks, self._state)
+        for state in self._states:
+            require(0 <= state.positive < n_classes, "a state is of an unknown class")
 
 
 class RuleClassifier(LinearClassifier, OnlineClassifier):
@@ -59,6 +74,7 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
     intercept_scaling: float | str | None = 1.0
 
     init: Any
+    _state = State
     _states: list[State]
     _readout: str
     _bias_constant: float
@@ -169,3 +185,21 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
         ):
             raise ValueError(f"intercept_scaling must be 'ball' or a positive number below 1e150; found {scaling!r}")
         return float(scaling)
+
+    def _validate_model(self, width: int, n_classes: int) -> None:
+        super()._validate_model(width, n_classes)
+        readout, constant = self._readout, self._bias_constant
+        require(readout in ("last", "averaged", "voted", "pocket"), "its readout is unknown")
+        require(is_real(constant) and 0 <= constant < math.inf, "its bias constant is not a number")
+        voted = readout == "voted"
+        for state in self._states:
+            require(len(state.weights) == width, "a state has weights of the wrong number")
+            averaged = state.average_correction is not None
+            require(averaged == (readout in ("averaged", "voted")), "a state keeps no average")
+            require((state.pocket is not None) == (readout == "pocket"), "a state keeps no pocket")
+            votes = (state.voted_weights is not None) == voted and (state.votes is not None) == voted
+            require(votes, "a state keeps no votes")
+            if voted:
+                start, rows = state.voted_weights.start[0], state.voted_weights.rows
+                fits = state.votes == [] and len(start) == width and (rows is None or rows.shape[1] == width)
+                require(fits, "the voted weights are of other data")

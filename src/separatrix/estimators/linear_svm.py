@@ -23,6 +23,7 @@ from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.interrupts import interrupts
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
+from separatrix.models.validity import is_array, is_count, require
 from separatrix.stops import MaxEpochs, Stop, TimeLimit, time_limit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
@@ -45,6 +46,13 @@ class MarginState:
     def begin_again(self) -> None:
         """Start a run of its own, from the dual weights there are."""
         self.run = self.ended = None
+
+    def validate(self) -> None:
+        """Refuse a state that no run leaves."""
+        require(is_count(self.positive), "a state is of an unknown class")
+        require(self.alpha is None or is_array(self.alpha, "f8", (None,), finite=True), "a state is damaged")
+        require(self.run is None or type(self.run) in (Run, HardRun), "a state is damaged")
+        require(self.ended is None and type(self.new_data) is bool, "a state is damaged")
 
 
 class LinearSVM(LinearClassifier):
@@ -161,6 +169,8 @@ class LinearSVM(LinearClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    _state = MarginState
 
     # ------------------------------------------------------------------------------------------ checks
 
@@ -319,19 +329,27 @@ class LinearSVM(LinearClassifier):
         self._states: list[Any] = states
 
     def _claims(
-        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
+        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
-        settings = taught.settings
-        signed = np.zeros(len(taught.codes))
+        settings = record.settings
+        signed = np.zeros(len(record.codes))
         signed[self.support_] = self.dual_coef_[which]
         costs = np.full(data.n, float(settings["C"]))
-        if taught.weights is not None:
-            kept = taught.weights > 0
-            signed, costs = signed[kept], costs * taught.weights[kept]
+        if record.weights is not None:
+            kept = record.weights > 0
+            signed, costs = signed[kept], costs * record.weights[kept]
         biased, scaling = bool(settings["fit_intercept"]), settings["intercept_scaling"]
         constant = float(scaling or 0.0) if biased else 0.0
         asked = SoftMargin(costs, settings["loss"] == "squared_hinge", biased and scaling is None, constant)
         return soft_margin(data, asked, weights, bias, measured, signed * data.signs)
+
+    def _validate_model(self, width: int, n_classes: int) -> None:
+        super()._validate_model(width, n_classes)
+        for run in (state.run for state in self._states if state.run is not None):
+            kept = [part for part in (run.best, run.shown, run.ascent) if part is not None]
+            require(all(len(part.weights) == width for part in kept), "a run is of other data")
+        lengths = {None if state.alpha is None else len(state.alpha) for state in self._states}
+        require(len(lengths) <= 1, "its states are of different data")
 
     def _teller(self, problem: Problem, positive: int) -> Callable[[Run], None]:
         """Return what says once a second how far a run is."""

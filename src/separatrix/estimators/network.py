@@ -15,6 +15,7 @@ from separatrix.estimators.online import OnlineClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.network import Layer, NetworkState, Training, activations, random_layers
 from separatrix.loop.problem import Problem
+from separatrix.models.validity import is_array, require
 from separatrix.stops import NoProgress, Stop
 
 
@@ -185,7 +186,23 @@ class Network(Descending, OnlineClassifier):
             "intercepts_": [layer.bias.copy() for layer in layers],
         }
 
-    # ------------------------------------------------------------------------------------------ answering
+    def _validate_model(self, width: int, n_classes: int) -> None:
+        self._validate_states(width, 1, NetworkState)
+        coefs, intercepts = self.coefs_, self.intercepts_
+        fits = type(coefs) is list and type(intercepts) is list and len(coefs) == len(intercepts) > 0
+        require(fits, "it has no layers")
+        before = width
+        for weights, bias in zip(coefs, intercepts, strict=True):
+            require(is_array(weights, "f8", (before, None), finite=True), "the weights of a layer are not of its shape")
+            before = weights.shape[1]
+            fits = before > 0 and is_array(bias, "f8", (before,), finite=True)
+            require(fits, "the biases of a layer are not of its shape")
+        require(before == len(positives(n_classes)), "its last layer is not one neuron for each task")
+        state, shapes = self._states[0], [each.shape for each in coefs]
+        require([layer.weights.shape for layer in state.layers] == shapes, "its state has other layers")
+        require([layer.weights.shape for layer in state.start] in ([], shapes), "its state began with other layers")
+
+    # ------------------------------------------------------------------------------------------ predicting
 
     def decision_function(self, X: Any) -> Floats:
         """Return what goes into the output neurons: of shape (n,) for two classes, (n, n_classes) for more."""
@@ -194,8 +211,8 @@ class Network(Descending, OnlineClassifier):
         validate_data(self, X, reset=False, skip_check_array=True)
         rows.check_finite()
         layers = [Layer(weights, bias) for weights, bias in zip(self.coefs_, self.intercepts_, strict=True)]
-        found = activations(layers, rows.values)
-        return found[:, 0] if found.shape[1] == 1 else found
+        outputs = activations(layers, rows.values)
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
 
 @dataclass(frozen=True)

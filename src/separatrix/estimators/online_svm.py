@@ -8,6 +8,7 @@ from typing import Any
 from separatrix.estimators.fitting import check_free_bias, number
 from separatrix.estimators.linear import RuleClassifier
 from separatrix.loop.problem import Labels, Problem
+from separatrix.models.validity import is_real, require
 from separatrix.rules import OnlineHinge, Pegasos
 from separatrix.stops import NoProgress, Stop
 
@@ -153,3 +154,8 @@ class OnlineSVM(RuleClassifier):
         super()._check_continuation()
         if (self._bias_constant > 0) != bool(self.fit_intercept):
             raise ValueError("fit_intercept has changed since learning began: set it back, or start anew with fit")
+
+    def _validate_model(self, width: int, n_classes: int) -> None:
+        super()._validate_model(width, n_classes)
+        seen = self._weight_seen
+        require(is_real(seen) and 0 <= seen < math.inf, "it does not say how much it has seen")

@@ -156,14 +156,14 @@ class Perceptron(RuleClassifier):
         return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
 
     def _claims(
-        self, taught: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
+        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         """The theorem is about runs from zero, one example at a time and as it is, that learn from mistakes only."""
-        start, margin = taught.settings["init"], taught.settings["margin"]
-        plain = taught.weights is None or bool((taught.weights == 1).all())
-        if not (taught.one_run and isinstance(start, str) and start == "zeros" and plain and not margin):
+        start, margin = record.settings["init"], record.settings["margin"]
+        plain = record.weights is None or bool((record.weights == 1).all())
+        if not (record.one_run and isinstance(start, str) and start == "zeros" and plain and not margin):
             return {}
-        eta = float(taught.settings["eta0"])
+        eta = float(record.settings["eta0"])
         return within_bound(data, self._states[which].updates, self._bias_constant, eta)
 
     def _default_stop(self) -> Stop | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.models.validity import is_array, is_count, require
 
 SAMPLE = 256  # rows that ``add_sample`` takes, evenly spaced
 
@@ -118,6 +119,11 @@ class Moments:
         variance, eps = self._squares / n, np.finfo(np.float64).eps
         constant = variance <= n * eps * variance + (n * self._mean * eps) ** 2
         return np.where(constant, 1.0, np.sqrt(variance))
+
+    def validate(self) -> None:
+        """Refuse what no sample gives."""
+        fits = is_array(self._mean, "f8", (None,)) and is_array(self._squares, "f8", (len(self._mean),))
+        require(fits and is_count(self.count), "its moments are damaged")
 
 
 def _dense_moments(values: Any, mean: Floats, missing: Any) -> tuple[Any, Floats, Floats]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
+from separatrix.models.validity import is_array, is_index, is_real, require
 
 
 class Voters(NamedTuple):
@@ -69,3 +70,10 @@ class KernelVotedWeights:
         votes = np.where(scores > 0, 1.0, np.where(scores < 0, -1.0, 1.0 if tie_is_positive else -1.0))
         total = float(counts.sum())
         return np.asarray(votes @ counts / total if total > 0 else votes @ counts)
+
+    def validate(self) -> None:
+        """Refuse voters that no run leaves."""
+        rows = self._rows
+        require(is_index(rows), "the voted weights are damaged")
+        fits = is_array(self._signed, "f8", (len(rows),)) and is_array(self._times, "f8", (len(rows),))
+        require(fits and is_real(self._age) and is_real(self._bias_square), "the voted weights are damaged")

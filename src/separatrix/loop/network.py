@@ -23,6 +23,7 @@ from separatrix.loop.order import EpochPlan, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.run import notify
 from separatrix.loop.state import Resumable, Status
+from separatrix.models.validity import is_array, is_list_of, require
 from separatrix.rules import Smooth
 from separatrix.rules.losses import LOSSES, sigmoid
 from separatrix.stops import (
@@ -45,6 +46,12 @@ class Layer(NamedTuple):
 
     weights: Floats
     bias: Floats
+
+    def validate(self) -> None:
+        """Refuse weights and biases that do not fit together."""
+        fits = is_array(self.weights, "f8", (None, None), finite=True)
+        fits = fits and is_array(self.bias, "f8", (self.weights.shape[1],), finite=True)
+        require(fits, "a layer is damaged")
 
 
 def random_layers(sizes: list[int], rng: np.random.Generator) -> list[Layer]:
@@ -130,6 +137,12 @@ class NetworkState(Resumable):
     reports: list[Epoch] = field(default_factory=list)
     level: float = 0.0
     start: list[Layer] = field(default_factory=list)  # of the epoch
+
+    def validate(self) -> None:
+        """Refuse a state that no run leaves."""
+        for layers in (self.layers, self.start):
+            require(is_list_of(layers, Layer), "the layers of a state are damaged")
+        self._validate_progress()
 
 
 @dataclass

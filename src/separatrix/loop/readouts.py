@@ -18,6 +18,7 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.loop.kernel_votes import Voters, vote_counts
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Array, State
+from separatrix.models.validity import is_array, is_index, is_real, require
 from separatrix.rules import Number
 
 READOUTS = ("last", "averaged", "voted", "pocket")
@@ -133,6 +134,26 @@ class VotedWeights:
             out[part] = votes @ counts
         total = counts.sum()
         return out / total if total > 0 else out
+
+    def validate(self) -> None:
+        """Refuse voters that no run leaves."""
+        start, rows, index = self._start, self._rows, self._index
+        fits = type(start) is tuple and len(start) == 2 and is_array(start[0], "f8", (None,)) and is_real(start[1])
+        require(fits and is_real(self._bias_square) and is_real(self._age), "the voted weights are damaged")
+        require(is_index(index), "the voted weights are damaged")
+        n = len(index)
+        require(
+            is_array(self._signed, "f8", (n,)) and is_array(self._times, "f8", (n,)), "the voted weights are damaged"
+        )
+        if rows is None:
+            require(n == 0, "the voted weights name rows that are not there")
+            return
+        numbers = (is_sparse(rows) or isinstance(rows, np.ndarray)) and rows.dtype.name in ("float32", "float64")
+        require(numbers and rows.ndim == 2, "the rows of the voted weights are damaged")
+        require(
+            n == 0 or (index.min() >= 0 and index.max() < rows.shape[0]),
+            "the voted weights name rows that are not there",
+        )
 
     def _products(self, rows: Rows, part: slice) -> Floats:
         """Return the products of these rows with the row of every mistake."""

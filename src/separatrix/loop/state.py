@@ -7,14 +7,16 @@ place, it can be pickled, and a run continues from it as if it had never stopped
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.models.validity import is_array, is_count, is_index, is_real, require
 from separatrix.rules import Number
-from separatrix.stops import Epoch, StopReason
+from separatrix.stops import Epoch, StopReason, check_epochs
 
 Array = NDArray[Any]
 
@@ -55,11 +57,28 @@ class Resumable:
     plateau: Any
     reports: Any
     level: Any
+    epochs: Any
+    updates: Any
+    mistakes: Any
+    penalty: Any
+    epoch_loss: Any
+    new_data: Any
 
     def begin_again(self) -> None:
         """Forget how the last run ended and keep what it learned."""
         self.ended, self.position, self.reports = None, 0, []
         self.rate, self.plateau, self.level = 1.0, (float("inf"), 0), 0.0
+
+    def _validate_progress(self) -> None:
+        counts = (self.epochs, self.position, self.updates, self.mistakes)
+        require(all(is_count(value) for value in counts), "a state counts what cannot be")
+        numbers = (self.rate, self.level, self.penalty, self.epoch_loss)
+        require(all(is_real(value) for value in numbers), "a state holds what is not a number")
+        plateau = self.plateau
+        fits = type(plateau) is tuple and len(plateau) == 2 and is_real(plateau[0]) and is_count(plateau[1])
+        require(fits and type(self.new_data) is bool, "a state is damaged")
+        require(self.ended is None or type(self.ended) is StopReason, "a state ended in a way that cannot be")
+        check_epochs(self.reports)
 
 
 @dataclass(eq=False)
@@ -183,6 +202,30 @@ class State(Resumable):
         """The weight of the examples presented since this task was begun."""
         return self.clock - self.birth
 
+    def validate(self) -> None:
+        """Refuse a state that no run leaves."""
+        from separatrix.loop.readouts import VotedWeights
+
+        require(is_array(self.weights, "f8", (None,), finite=True), "the weights of a state are not finite numbers")
+        width = len(self.weights)
+        require(is_array(self.real, "f8", (SLOTS,)) and is_array(self.count, "i8", (3,)), "a state is damaged")
+        for part in (self.average_correction, self.pocket):
+            require(part is None or is_array(part, "f8", (width,)), "a state holds weights of another number")
+        require(is_count(self.positive), "a state is of an unknown class")
+        require(is_real(self.clock) and 0 <= self.clock < math.inf, "the clock of a state is not a number")
+        start: Any = self.start
+        fits = type(start) is tuple and len(start) == 2 and is_array(start[0], "f8", (width,)) and is_real(start[1])
+        require(start is None or fits, "a state began where it cannot have")
+        fits = self.voted_weights is None or type(self.voted_weights) is VotedWeights
+        require(fits, "the voted weights are damaged")
+        require(self.last_report is None or type(self.last_report) is Epoch, "its epochs are damaged")
+        votes: Any = [] if self.votes is None else self.votes
+        require(type(self.alphas) is dict and type(votes) is list, "a state is damaged")
+        for vote in votes:
+            require(type(vote) is tuple and len(vote) == 3 and is_index(vote[0], "iu"), "a vote is damaged")
+            require(all(is_array(part, "f8", (len(vote[0]),)) for part in vote[1:]), "a vote is damaged")
+        self._validate_progress()
+
 
 @dataclass(frozen=True)
 class Status:
@@ -199,6 +242,11 @@ class Status:
 
     def __str__(self) -> str:
         return self.text
+
+    def validate(self) -> None:
+        """Refuse a status that cannot have been."""
+        flags = (self.converged, self.interrupted, self.diverged)
+        require(type(self.text) is str and all(type(flag) is bool for flag in flags), "its status_ is damaged")
 
 
 @dataclass(frozen=True)

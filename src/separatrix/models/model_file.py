@@ -2,8 +2,8 @@
 
 The arrays of a model are the tensors of the file; everything else is the tree (codec.py), which names them. A file is
 written by hand, because its bytes should depend on the model alone, and safetensors does not promise an order for
-metadata; safetensors reads it. Reading runs nothing from the file: classes are found by name in a list (classes.py),
-and each object is checked before anyone can use it (checks.py).
+metadata; safetensors reads it. Reading runs nothing from the file: classes are found by name in a list (registry.py),
+and each object is checked by its method ``validate`` before anyone can use it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.files import write_whole
-from separatrix.models.codec import DTYPES, Arrays, RefusedError, decode, encode
+from separatrix.models.codec import DTYPES, Arrays, RefusedError
+from separatrix.models.decoding import decode
+from separatrix.models.encoding import encode
+from separatrix.models.registry import Registry
 
 FORMAT = "separatrix model"
 SCHEMA = 1
 MOST_HEADER = 1 << 25  # bytes
-_FIELDS = ("checksum", "facts", "format", "kind", "numpy", "schema", "scikit-learn", "separatrix", "tree")
+_FIELDS = ("checksum", "format", "kind", "numpy", "schema", "scikit-learn", "separatrix", "tree")
 _CODES = {"bool": "BOOL"} | {name: f"{name[0].upper()}{np.dtype(name).itemsize * 8}" for name in DTYPES[:-1]}
 _NAMES = {code: name for name, code in _CODES.items()}
 _CHUNK = 1 << 24  # bytes written at once
 
 
-def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | None = None) -> None:
+def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, from which :func:`load` gives it back.
 
     The file appears whole or not at all: if anything goes wrong, what was at ``path`` is still there. The same model
@@ -47,8 +50,6 @@ def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | No
         of text that ends in one.
     path : str or path
         Where to; by custom the name ends in ``.sx``.
-    facts : dict, optional
-        What else to note, as JSON can hold it: :func:`separatrix.models.read_facts` shows it.
 
     Examples
     --------
@@ -63,18 +64,16 @@ def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | No
     >>> again.coef_.tolist() == model.coef_.tolist(), str(again.status_)
     (True, 'converged: no mistakes (epoch 3)')
     """
-    from separatrix.models.classes import Known
     from separatrix.models.steps import check_model
 
     kind = check_model(model)
     try:
-        tree, arrays = encode(model, Known())
+        tree, arrays = encode(model, Registry())
     except RefusedError as problem:
         raise ValueError(str(problem)) from None
     except Exception as problem:
         raise ValueError(f"this {kind} cannot be saved: {_line(problem)}") from problem
     metadata = {
-        "facts": _dumps_facts(facts),
         "format": FORMAT,
         "kind": kind,
         "numpy": np.__version__,
@@ -130,24 +129,22 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def build(raw: bytes, shown: str) -> Any:
     """Return the model in the bytes of a file; refusals call it by the name ``shown``."""
-    from separatrix.models.classes import CLASSES, Known
     from separatrix.models.steps import check_model
 
     metadata, arrays = _open(raw, shown)
     del raw
-    known, written = Known(), metadata["scikit-learn"]
+    registry, written = Registry(), metadata["scikit-learn"]
     foreign = written != _sklearn_version()
     try:
         tree = json.loads(metadata["tree"])
-        model = decode(tree, arrays, known)
+        model = decode(tree, arrays, registry)
         check_model(model)
         if tree["object"][0] != metadata["kind"]:
             raise RefusedError("it is not of the kind that it says")
     except Exception as problem:
-        steps = any(CLASSES[name].module.startswith("sklearn.") for name in known.seen)
         also = f" (it was written with scikit-learn {written:.20}, this is {_sklearn_version()})" if foreign else ""
-        raise ValueError(f"{shown} is damaged: {_line(problem)}{also if steps else ''}") from None
-    if foreign and any(CLASSES[name].module.startswith("sklearn.") for name in known.seen):
+        raise ValueError(f"{shown} is damaged: {_line(problem)}{also if registry.foreign else ''}") from None
+    if foreign and registry.foreign:
         warnings.warn(
             f"{shown} holds steps of scikit-learn {written:.20}, and this is {_sklearn_version()}: they may behave "
             "differently",
@@ -167,14 +164,12 @@ def read_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``kind``, the class of the model; ``schema``; the versions of ``separatrix``, ``numpy`` and ``scikit-learn``
-        that wrote it; and ``facts``, what was given to :func:`separatrix.save`. The arrays are not read, so that damage
-        to them is not noticed here.
+        ``kind``, the class of the model; ``schema``; and the versions of ``separatrix``, ``numpy`` and ``scikit-learn``
+        that wrote it. The arrays are not read, so that damage to them is not noticed here.
     """
     shown = _shown(path)
     metadata = _metadata(_read(path, shown, MOST_HEADER + 8), shown)[0]
-    return {**{name: metadata[name] for name in ("kind", "separatrix", "numpy", "scikit-learn")}, "schema": SCHEMA,
-            "facts": json.loads(metadata["facts"])}  # fmt: skip
+    return {**{name: metadata[name] for name in ("kind", "separatrix", "numpy", "scikit-learn")}, "schema": SCHEMA}
 
 
 # ---------------------------------------------------------------------------------------------- the file
@@ -203,18 +198,18 @@ def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _checksum(metadata: dict[str, str], arrays: Arrays) -> str:
     """Return the SHA-256 of everything that the file says."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, text in sorted(metadata.items()):
         if name != "checksum":
             for part in (name, text):
                 data = part.encode("utf-8", "surrogatepass")
-                found.update(struct.pack("<Q", len(data)) + data)
+                digest.update(struct.pack("<Q", len(data)) + data)
     for name in sorted(arrays):
         array = arrays[name]
         about = _dumps([name, array.dtype.name, list(array.shape)]).encode("ascii")
-        found.update(struct.pack("<Q", len(about)) + about)
-        found.update(_bytes(array).data)
-    return found.hexdigest()
+        digest.update(struct.pack("<Q", len(about)) + about)
+        digest.update(_bytes(array).data)
+    return digest.hexdigest()
 
 
 def _read(path: Any, shown: str, most: int | None) -> bytes:
@@ -259,13 +254,9 @@ def _metadata(raw: bytes, shown: str) -> tuple[dict[str, str], dict[str, Any], b
             f"{shown} was written by a newer separatrix (model schema {int(schema)}; this one reads {SCHEMA}): update "
             "the package"
         )
-    if tuple(sorted(metadata)) != _FIELDS or not all(isinstance(text, str) for text in metadata.values()):
-        raise ValueError(f"{shown} is damaged: its metadata are not what they should be")
-    try:
-        facts = json.loads(metadata["facts"])
-    except (ValueError, RecursionError):
-        facts = None
-    if schema != str(SCHEMA) or not isinstance(facts, dict):
+    fields = sorted(set(metadata) - {"facts"})  # which files of version 0.1 have
+    plain = tuple(fields) == _FIELDS and all(isinstance(text, str) for text in metadata.values())
+    if schema != str(SCHEMA) or not plain:
         raise ValueError(f"{shown} is damaged: its metadata are not what they should be")
     return metadata, entries, header
 
@@ -303,16 +294,6 @@ def _array(part: dict[str, Any]) -> NDArray[Any]:
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-
-
-def _dumps_facts(facts: dict[str, Any] | None) -> str:
-    if facts is not None and not isinstance(facts, dict):
-        raise TypeError(f"facts must be a dictionary; found {facts!r:.60}")
-    try:
-        text = json.dumps(facts or {}, ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True)
-    except (TypeError, ValueError, RecursionError) as problem:
-        raise ValueError(f"facts must be what JSON can hold: {_line(problem)}") from None
-    return text
 
 
 def _line(problem: Exception) -> str:

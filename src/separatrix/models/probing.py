@@ -1,4 +1,4 @@
-"""Asks a model or step about a made-up row: what cannot answer is not what it should be."""
+"""Lets a model or step predict a made-up row: what fails there is not what it should be."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 _WIDEST = 10_000_000  # columns of a made-up row
-_STATELESS = ("Normalizer", "HashingVectorizer", "FunctionTransformer", "Preparation")
+_STATELESS = ("Normalizer", "HashingVectorizer", "FunctionTransformer")
 _TEXT = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
 
 
@@ -19,13 +19,11 @@ def is_fitted(step: Any) -> bool:
         return True
     if name == "Pipeline":
         return all(is_fitted(each) for _, each in step.steps)
-    if name == "TableModel":
-        return is_fitted(step.estimator)
     return any(key.endswith("_") and not key.startswith("_") for key in vars(step))
 
 
 def probe(step: Any) -> None:
-    """Let it answer for one row of zeros, or what else it can be asked about; any error is let through."""
+    """Let it predict or transform one row of zeros, or what else it takes; any error is let through."""
     row = example(step)
     if row is None:
         return
@@ -50,11 +48,11 @@ def probe(step: Any) -> None:
 
 
 def example(step: Any) -> Any:
-    """Return a row that the step can be asked about, None if none can be made up."""
+    """Return a row that the step takes, None if none can be made up."""
     name = type(step).__name__
     if not is_fitted(step):
         return None
-    if name == "TableModel":
+    if hasattr(step, "example_row"):
         return step.example_row()
     if name in _TEXT:
         return ["a"] if step.input == "content" else None
@@ -84,11 +82,11 @@ def _mixed(step: Any, width: int) -> Any:
     for label, each, _ in step.transformers_:
         if isinstance(each, str):
             continue
-        found = example(each)
-        if found is None:
+        row = example(each)
+        if row is None:
             return None
         places = step._transformer_to_input_indices[label]
-        for place, cell in zip(places, found if isinstance(found, list) else found[0], strict=True):
+        for place, cell in zip(places, row if isinstance(row, list) else row[0], strict=True):
             cells[place] = cell if isinstance(cell, str) or cell != 0 else cells[place]
     names = getattr(step, "feature_names_in_", None)
     if names is None:

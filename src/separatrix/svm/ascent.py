@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm.task import MarginTask
 
 # The core's Point (margin.hpp).
@@ -151,6 +152,26 @@ class Ascent:
             square += self.bias_square * balance**2
             dual -= 0.5 * self.bias_square * balance**2
         return Estimate(0.5 * square + loss, dual, at_zero + at_upper)
+
+    def validate(self) -> None:
+        """Refuse points and orders that would lead the core astray."""
+        points, order = self.points, self._order
+        fits = isinstance(points, np.ndarray) and points.dtype == POINT and points.ndim == 1 and len(points) > 0
+        require(fits and np.isin(points["sign"], (-1, 1)).all(), "the points of a run are damaged")
+        require(np.isfinite(points["alpha"]).all() and (points["alpha"] >= 0).all(), "the points of a run are damaged")
+        require(not np.isnan(points["cost"]).any() and (points["cost"] > 0).all(), "the points of a run are damaged")
+        require(
+            np.isfinite(points["square"]).all() and (points["square"] >= 0).all(), "the points of a run are damaged"
+        )
+        require(is_array(self.real, "f8", (5,)) and self.real[DRIFT] > 0, "a run is damaged")
+        require(is_array(self.weights, "f8", (None,), finite=True), "the weights of a run are not finite")
+        require(is_real(self.bias_square) and 0 <= self.bias_square < math.inf, "a run is damaged")
+        counts = (self.epochs, self.touched, self._position)
+        require(all(is_count(value) for value in counts) and is_count(self._seed, 0, 2**64 - 1), "a run is damaged")
+        require(is_count(self._per_row, 1) and is_count(self._block, 1, 4096), "a run is damaged")
+        if order is not None:
+            fits = is_array(order, "u4", (None,)) and self._position <= len(order) <= len(points)
+            require(fits and (len(order) == 0 or int(order.max()) < len(points)), "the order of a run is damaged")
 
 
 def aligned_zeros(n: int) -> Floats:

@@ -28,6 +28,7 @@ from separatrix.geometry.kernel_cache import KernelCache, capacity
 from separatrix.geometry.kernels import Kernel
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.state import Status
+from separatrix.models.validity import is_list_of, require
 from separatrix.svm.task import best_bias
 from separatrix.text import times
 
@@ -67,6 +68,10 @@ class Rounds:
 
     def __getitem__(self, index: int) -> Round:
         return self.rounds[index]
+
+    def validate(self) -> None:
+        """Refuse what are not rounds."""
+        require(is_list_of(self.rounds, Round), "its rounds are damaged")
 
     @property
     def primal(self) -> list[float]:

@@ -13,12 +13,14 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats
+from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm import interior
 from separatrix.svm.ascent import Ascent
 from separatrix.svm.subspace import exact_step, newton_step
@@ -63,6 +65,12 @@ class MarginHistory:
 
     def __len__(self) -> int:
         return len(self.primal)
+
+    def validate(self) -> None:
+        """Refuse columns that do not fit together."""
+        columns: list[Any] = [self.primal, self.dual, self.gap, self.seconds, self.exact, self.method]
+        fits = all(type(column) is list for column in columns) and len({len(column) for column in columns}) == 1
+        require(fits and all(is_real(value) for column in columns[:4] for value in column), "its history is damaged")
 
 
 @dataclass(eq=False)
@@ -122,6 +130,27 @@ class Run:
         solution = self.shown if self.ended == "halted" else self.best
         assert solution is not None
         return solution
+
+    def validate(self) -> None:
+        """Refuse what is not a run that was cut short."""
+        require(self.ended in ("gap", "epochs", "halted", "inseparable"), "a run ended in a way that cannot be")
+        solutions = [solution for solution in (self.best, self.shown) if solution is not None]
+        require(all(type(solution) is DualSolution for solution in solutions), "a run is damaged")
+        require((self.shown if self.ended == "halted" else self.best) is not None, "a run has no solution")
+        counts = (self.seed, self.epochs, self.finishing, self.judged, self.bound, self.iterations_before)
+        require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
+        numbers = (self.tol, self.widest, self.due, self.patience, self.newton_from)
+        require(all(is_real(value) for value in numbers), "a run holds what is not a number")
+        require(all(type(flag) is bool for flag in (self.checked, self.polished, self.looking)), "a run is damaged")
+        parts = [part for part in (self.start, self.witness) if part is not None]
+        require(all(is_array(part, "f8", (None,), finite=True) for part in parts), "a run is damaged")
+        seen: Any = self.seen if type(self.seen) is list else [None]
+        pairs = all(type(each) is tuple and len(each) == 2 and all(map(is_real, each)) for each in seen)
+        require(pairs and type(self.history) is MarginHistory, "a run is damaged")
+        require(self.ascent is None or type(self.ascent) is Ascent, "a run is damaged")
+        lengths = {len(solution.alpha) for solution in solutions} | {len(part) for part in parts}
+        lengths |= set() if self.ascent is None else {len(self.ascent.points)}
+        require(len(lengths) == 1, "the parts of a run are of different data")
 
     @property
     def small(self) -> bool:

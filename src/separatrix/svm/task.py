@@ -17,6 +17,7 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.models.validity import is_array, is_real, require
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -109,6 +110,13 @@ class DualSolution:
         if np.isinf(self.primal):
             return np.inf
         return self.gap / self.primal if self.primal > 0 else 0.0
+
+    def validate(self) -> None:
+        """Refuse parts that do not fit together."""
+        fits = is_array(self.alpha, "f8", (None,)) and is_array(self.slack, "f8", (len(self.alpha),))
+        fits = fits and is_array(self.weights, "f8", (None,), finite=True)
+        numbers = (self.bias, self.primal, self.dual, self.rounding)
+        require(fits and all(is_real(value) for value in numbers), "a solution is damaged")
 
 
 def measure(task: MarginTask, alpha: Floats, candidate: tuple[Floats, float] | None = None) -> DualSolution:

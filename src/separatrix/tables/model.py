@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.models.probing import probe
 from separatrix.tables.facts import Facts
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.raw_rows import RawRows, join
@@ -79,6 +80,10 @@ class TableModel:
 
         cells = {"number": [0.0], "text": ["a"]}
         return pa.table({each.name: cells.get(each.role) or [each.levels[0]] for each in preparation.features})
+
+    def validate(self) -> None:
+        """Refuse a model that cannot predict; its parts have been checked."""
+        probe(self)
 
     def predict(self, table: Any) -> NDArray[Any]:
         """Return the class of each row of a frame or Arrow table with the columns of fit, or of a matrix."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.models.validity import is_count, is_real, require
 
 CHUNK_BYTES = 1 << 25  # of kernel values computed at once
 _LONGEST = 1e300  # squared norm of a row: inner products are no larger, and three of them can be added
@@ -69,6 +70,16 @@ class Kernel:
             with np.errstate(over="ignore", invalid="ignore"):  # too large values are refused where they are used
                 variance = _variance(rows.values, weights)
         return replace(self, gamma=1.0 / (rows.shape[1] * variance) if 0 < variance < math.inf else 1.0)
+
+    def validate(self) -> None:
+        """Refuse a kernel that no model file can hold, or that no rows give."""
+        from separatrix.geometry.kernels import KERNELS
+
+        require(self.function is None, "its kernel is a function, which a model file cannot keep")
+        require(self.name in tuple(KERNELS), "its kernel is unknown")
+        require(is_real(self.gamma) and 0 < self.gamma < math.inf, "its gamma is not a positive number")
+        require(is_count(self.degree, 1, 2**31), "its degree is not a whole number")
+        require(is_real(self.coef0) and math.isfinite(self.coef0), "its coef0 is not a number")
 
     # ------------------------------------------------------------------------------------------ kernel values
 

@@ -1,0 +1,32 @@
+"""What a model file may hold of this room, and the history of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from separatrix.models.registry import Stored
+
+_DATA = ("_fit_record", "certificate_")  # what the model was fitted to
+
+
+def _without_solver(parts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what version 0.1 had as a LinearSVM with a solver as a LinearSVM or an OnlineSVM."""
+    if parts.get("solver") == "online":
+        return "OnlineSVM", {name: part for name, part in parts.items() if name not in ("solver", "loss", "tol")}
+    gone = ("solver", "step", "average", "project", "shuffle", "_met", "_readout", "_bias_constant")
+    return "LinearSVM", {name: part for name, part in parts.items() if name not in gone}
+
+
+STORED = {
+    "Perceptron": Stored("separatrix.estimators.perceptron", transient=_DATA, estimator=True),
+    "Neuron": Stored("separatrix.estimators.neuron", transient=_DATA, estimator=True),
+    "LinearSVM": Stored("separatrix.estimators.linear_svm", transient=_DATA, upgrade=_without_solver, estimator=True),
+    "OnlineSVM": Stored(
+        "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, estimator=True
+    ),
+    "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),
+    "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", estimator=True),
+    "Network": Stored("separatrix.estimators.network", estimator=True),
+    "MarginState": Stored("separatrix.estimators.linear_svm"),
+    "History": Stored("separatrix.observers", ("epochs",)),
+}

@@ -1,0 +1,195 @@
+"""The classes of scikit-learn that a model file may hold, and what each object of them must be like.
+
+They are not ours, so that what would be their method ``validate`` is a function here. No forged step may make an index
+that lies outside of its output, or fail later.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.models.probing import is_fitted, probe
+from separatrix.models.registry import Stored
+from separatrix.models.validity import check_jobs, check_width, is_array, is_count, is_index, require
+
+_MOST_DEGREE = 10_000
+_BY_FEATURE = ("mean_", "var_", "scale_", "center_", "min_", "max_abs_", "data_min_", "data_max_", "data_range_",
+               "statistics_", "idf_")  # fmt: skip
+
+
+def check_step(step: Any) -> None:
+    """Check a step of scikit-learn: its parameters, arrays of its features, and an answer."""
+    _check_parameters(step)
+    if not is_fitted(step):
+        return
+    width = getattr(step, "n_features_in_", None)
+    if width is not None:
+        check_width(step)
+        for name in _BY_FEATURE:
+            values = vars(step).get(name)
+            fits = values is None or (isinstance(values, np.ndarray) and values.shape == (width,))
+            require(fits, f"the {name} of its {type(step).__name__} is not of its shape")
+    probe(step)
+
+
+def _check_parameters(step: Any) -> None:
+    check_jobs(step)
+    step._validate_params()
+    config = vars(step).get("_sklearn_output_config", {})
+    fits = type(config) is dict and all(type(each) is str for pair in config.items() for each in pair)
+    require(fits, f"the output of its {type(step).__name__} is damaged")
+
+
+def check_indicator(step: Any) -> None:
+    """Check the mark of missing values that an imputer adds."""
+    _check_parameters(step)
+    if is_fitted(step):
+        places = step.features_
+        require(is_index(places) and is_count(step._n_features, 1), "its MissingIndicator is damaged")
+        inside = len(places) == 0 or (places.min() >= 0 and places.max() < step._n_features)
+        require(inside, "its MissingIndicator names columns that are not there")
+
+
+def check_function_transformer(step: Any) -> None:
+    """Check a column that is passed through."""
+    _check_parameters(step)
+    given = (step.func, step.inverse_func, step.kw_args, step.inv_kw_args)
+    require(all(each is None for each in given), "it holds a FunctionTransformer with a function")
+    require(step.feature_names_out in (None, "one-to-one"), "it holds a FunctionTransformer with a function")
+
+
+def _check_categories(step: Any) -> list[Any]:
+    width, categories = check_width(step), step.categories_
+    fits = type(categories) is list and len(categories) == width
+    fits = fits and all(isinstance(each, np.ndarray) and each.ndim == 1 and len(each) for each in categories)
+    require(fits, "the categories_ of an encoder are damaged")
+    return list(categories)
+
+
+def check_ordinal(step: Any) -> None:
+    """Check an OrdinalEncoder."""
+    _check_parameters(step)
+    if is_fitted(step):
+        _check_categories(step)
+        probe(step)
+
+
+def check_one_hot(step: Any) -> None:
+    """Check a OneHotEncoder: no index that it can make may lie outside its output."""
+    _check_parameters(step)
+    if not is_fitted(step):
+        return
+    categories = _check_categories(step)
+    sizes = [len(each) for each in categories]
+    if step._infrequent_enabled:
+        mappings = step._default_to_infrequent_mappings
+        require(type(mappings) is list and len(mappings) == len(sizes), "the groups of an encoder are damaged")
+        for k, mapping in enumerate(mappings):
+            if mapping is not None:
+                fits = isinstance(mapping, np.ndarray) and mapping.shape == (sizes[k],) and mapping.dtype.kind == "i"
+                require(fits and mapping.min() == 0, "the groups of an encoder are damaged")
+                sizes[k] = int(mapping.max()) + 1
+    dropped = step._drop_idx_after_grouping
+    if dropped is not None:
+        require(is_array(dropped, "O", (len(sizes),)), "what an encoder drops is damaged")
+        for k, place in enumerate(dropped):
+            if place is not None:
+                fits = isinstance(place, int | np.integer) and not isinstance(place, bool) and 0 <= place < sizes[k]
+                require(fits, "what an encoder drops is damaged")
+                sizes[k] -= 1
+    require(step._n_features_outs == sizes, "the columns of an encoder are damaged")
+    probe(step)
+
+
+def check_polynomial(step: Any) -> None:
+    """Check PolynomialFeatures."""
+    _check_parameters(step)
+    degrees = step.degree if isinstance(step.degree, tuple) else (step.degree,)
+    low = all(is_count(each, 0, _MOST_DEGREE) for each in degrees)
+    require(low, "the degree of its PolynomialFeatures is too high")
+    if not is_fitted(step):
+        return
+    width, most = check_width(step), step._max_degree
+    require(is_count(step._min_degree, 0, _MOST_DEGREE) and is_count(most, 0, _MOST_DEGREE), "its degrees are damaged")
+    outputs = step._num_combinations(
+        n_features=width, min_degree=step._min_degree, max_degree=most, interaction_only=step.interaction_only,
+        include_bias=step.include_bias,
+    ) if width <= 10**6 else -1  # fmt: skip
+    require(outputs == step.n_output_features_ <= 10**8, "the columns of its PolynomialFeatures are damaged")
+    if outputs <= 10**6:
+        probe(step)
+
+
+def check_vectorizer(step: Any) -> None:
+    """Check a vectoriser of text: no index that it can make may lie outside its output."""
+    _check_parameters(step)
+    if type(step).__name__ == "HashingVectorizer":
+        probe(step)
+        return
+    tfidf = vars(step).get("_tfidf")
+    require(tfidf is None or type(tfidf).__name__ == "TfidfTransformer", "its TfidfVectorizer is damaged")
+    words = vars(step).get("vocabulary_")
+    if words is None:
+        return
+    require(type(words) is dict and all(type(word) is str for word in words), "its vocabulary_ is damaged")
+    places = list(words.values())
+    require(all(isinstance(place, int | np.integer) for place in places), "its vocabulary_ is damaged")
+    require(sorted(places) == list(range(len(words))), "its vocabulary_ does not number its words")
+    if tfidf is not None and "idf_" in vars(tfidf):
+        require(len(tfidf.idf_) == len(words), "its idf_ are not one for each word")
+    probe(step)
+
+
+def check_columns(step: Any) -> None:
+    """Check a ColumnTransformer."""
+    for name in ("transformers", "transformers_"):
+        parts = vars(step).get(name, [])
+        fits = type(parts) is list and all(
+            type(each) is tuple and len(each) == 3 and type(each[0]) is str for each in parts
+        )
+        require(fits, "the steps of its ColumnTransformer are damaged")
+    _check_parameters(step)
+    if is_fitted(step):
+        check_width(step)
+        probe(step)
+
+
+def check_pipeline(pipeline: Any) -> None:
+    """Check a Pipeline."""
+    steps: Any = vars(pipeline).get("steps")
+    fits = type(steps) is list and len(steps) > 0
+    fits = fits and all(type(each) is tuple and len(each) == 2 and type(each[0]) is str for each in steps)
+    require(fits, "the steps of its Pipeline are damaged")
+    _check_parameters(pipeline)
+    if is_fitted(pipeline):
+        probe(pipeline)
+
+
+_PREPROCESSING, _TEXT = "sklearn.preprocessing", "sklearn.feature_extraction.text"
+_WORDS = ("_stop_words_id",)  # a cache
+
+STORED: dict[str, Stored] = {
+    "Pipeline": Stored("sklearn.pipeline", unkept={"memory": None}, validate=check_pipeline, model=True),
+    "ColumnTransformer": Stored("sklearn.compose", validate=check_columns),
+    "make_column_selector": Stored("sklearn.compose", ("pattern", "dtype_include", "dtype_exclude")),
+    "FunctionTransformer": Stored(_PREPROCESSING, validate=check_function_transformer),
+    "StandardScaler": Stored(_PREPROCESSING, validate=check_step),
+    "MinMaxScaler": Stored(_PREPROCESSING, validate=check_step),
+    "MaxAbsScaler": Stored(_PREPROCESSING, validate=check_step),
+    "RobustScaler": Stored(_PREPROCESSING, validate=check_step),
+    "Normalizer": Stored(_PREPROCESSING, validate=check_step),
+    "OneHotEncoder": Stored(_PREPROCESSING, validate=check_one_hot),
+    "OrdinalEncoder": Stored(_PREPROCESSING, validate=check_ordinal),
+    "PolynomialFeatures": Stored(_PREPROCESSING, validate=check_polynomial),
+    "SimpleImputer": Stored("sklearn.impute", validate=check_step),
+    "MissingIndicator": Stored("sklearn.impute", validate=check_indicator),
+    "CountVectorizer": Stored(_TEXT, transient=_WORDS, validate=check_vectorizer),
+    "TfidfVectorizer": Stored(_TEXT, transient=_WORDS, validate=check_vectorizer),
+    "HashingVectorizer": Stored(_TEXT, transient=_WORDS, validate=check_vectorizer),
+    "TfidfTransformer": Stored(_TEXT, validate=check_step),
+}
+
+_HIDDEN = ("make_column_selector", "FunctionTransformer", "MissingIndicator", "Pipeline", "ColumnTransformer")
+STEPS = tuple(name for name in STORED if name not in _HIDDEN)  # the names that a refusal offers

@@ -1,0 +1,53 @@
+"""What a model file may hold of this room: runs that were cut short, and what they have found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from separatrix.models.registry import Stored
+from separatrix.models.validity import is_array, require
+
+_PUT_DOWN = {"task": None, "tell": None, "_began": 0.0}
+
+
+def _columns(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of an ascent with its points as arrays of their own."""
+    points = parts["points"]
+    return {**parts, "points": {name: np.ascontiguousarray(points[name]) for name in points.dtype.names}}
+
+
+def _points(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of an ascent with its points as the core wants them, and its weights where it wants them."""
+    from separatrix.svm.ascent import POINT, aligned_zeros
+
+    names = tuple(POINT.names or ())
+    columns: Any = parts.get("points")
+    weights: Any = parts.get("weights")
+    require(isinstance(columns, dict) and set(columns) == set(names), "the points of a run are damaged")
+    n = len(columns["alpha"])
+    for name in names:
+        require(is_array(columns[name], POINT[name].str, (n,)), "the points of a run are damaged")
+    require(is_array(weights, "f8", (None,)), "the weights of a run are damaged")
+    points, aligned = np.zeros(n, dtype=POINT), aligned_zeros(len(weights))
+    for name in names:
+        points[name] = columns[name]
+    aligned[:] = weights
+    return {**parts, "points": points, "weights": aligned}
+
+
+STORED = {
+    "Run": Stored("separatrix.svm.solve", unkept=_PUT_DOWN),
+    "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN),
+    "MarginHistory": Stored("separatrix.svm.solve"),
+    "DualSolution": Stored("separatrix.svm.task", old_names=("Answer",)),
+    "Ascent": Stored(
+        "separatrix.svm.ascent",
+        ("points", "real", "bias_square", "weights", "epochs", "touched", "_seed", "_order", "_position", "_per_row",
+         "_block"),
+        unkept={"task": None}, pack=_columns, unpack=_points,
+    ),
+    "Rounds": Stored("separatrix.svm.blocks"),
+    "Round": Stored("separatrix.svm.blocks"),
+}  # fmt: skip

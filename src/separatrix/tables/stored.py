@@ -1,0 +1,20 @@
+"""What a model file may hold of this room."""
+
+from __future__ import annotations
+
+from separatrix.models.registry import Stored
+
+STORED = {
+    "TableModel": Stored("separatrix.tables.model", model=True),
+    "Preparation": Stored("separatrix.tables.preparation", model=True),
+    "Feature": Stored("separatrix.tables.preparation"),
+    "Facts": Stored("separatrix.tables.facts"),
+    "RowCounts": Stored("separatrix.tables.facts"),
+    "ColumnUse": Stored("separatrix.tables.facts"),
+    "ClassCount": Stored("separatrix.tables.facts"),
+    "Progress": Stored("separatrix.tables.facts"),
+    "UpdateRecord": Stored("separatrix.tables.facts"),
+    "ColumnOptions": Stored("separatrix.tables.columns"),
+    "Settings": Stored("separatrix.tables.settings"),
+    "Scores": Stored("separatrix.tables.scores"),
+}
