@@ -38,36 +38,36 @@ MIXED = np.array([[1.0, "x"], [2.0, "y"], [3.0, "x"], [4.0, "z"], [5.0, "x"], [6
 
 def models() -> dict[str, object]:
     """Return them by name."""
-    found: dict[str, object] = {}
+    made: dict[str, object] = {}
     for readout in ("last", "averaged", "voted", "pocket"):
-        found[f"perceptron_{readout}"] = sx.Perceptron(readout=readout, max_iter=3, random_state=0).fit(X, TWO)
-        found[f"kernel_perceptron_{readout}"] = sx.KernelPerceptron(readout=readout, max_iter=3).fit(X, THREE)
-    found["perceptron_three"] = sx.Perceptron(readout="voted", warm_start=True, max_iter=2).fit(X, THREE)
-    found["perceptron_sparse"] = sx.Perceptron(readout="voted", max_iter=2).fit(sparse.csr_array(X), TWO)
+        made[f"perceptron_{readout}"] = sx.Perceptron(readout=readout, max_iter=3, random_state=0).fit(X, TWO)
+        made[f"kernel_perceptron_{readout}"] = sx.KernelPerceptron(readout=readout, max_iter=3).fit(X, THREE)
+    made["perceptron_three"] = sx.Perceptron(readout="voted", warm_start=True, max_iter=2).fit(X, THREE)
+    made["perceptron_sparse"] = sx.Perceptron(readout="voted", max_iter=2).fit(sparse.csr_array(X), TWO)
     short = {"warm_start": True, "stop": TimeLimit(1e-9), "random_state": 1}
     for readout in ("last", "averaged", "voted", "pocket"):
-        found[f"perceptron_cut_{readout}"] = sx.Perceptron(readout=readout, **short).fit(X, CUT)
-    found["perceptron_weighted"] = sx.Perceptron(
+        made[f"perceptron_cut_{readout}"] = sx.Perceptron(readout=readout, **short).fit(X, CUT)
+    made["perceptron_weighted"] = sx.Perceptron(
         max_iter=2, stop=LossAtMost(0) | MaxEpochs(2), class_weight={0: 1.0, 1: 2.0}
     ).fit(X, TWO)
-    found["neuron_cut"] = sx.Neuron(**short).fit(X, np.resize(["a", "b", "c"], 6))
-    found["neuron"] = sx.Neuron(max_iter=3, stop=NoProgress() | HeldOutFlat(0.3)).fit(X, TWO)
-    found["neuron_three"] = sx.Neuron(max_iter=2, loss="log", init=(np.ones((3, 2)), np.zeros(3))).fit(X, THREE)
-    found["svm"] = sx.LinearSVM().fit(X, THREE)
-    found["svm_hard"] = sx.LinearSVM(C=np.inf).fit(X, [0, 0, 1, 1, 1, 0])
+    made["neuron_cut"] = sx.Neuron(**short).fit(X, np.resize(["a", "b", "c"], 6))
+    made["neuron"] = sx.Neuron(max_iter=3, stop=NoProgress() | HeldOutFlat(0.3)).fit(X, TWO)
+    made["neuron_three"] = sx.Neuron(max_iter=2, loss="log", init=(np.ones((3, 2)), np.zeros(3))).fit(X, THREE)
+    made["svm"] = sx.LinearSVM().fit(X, THREE)
+    made["svm_hard"] = sx.LinearSVM(C=np.inf).fit(X, [0, 0, 1, 1, 1, 0])
     cut = sx.LinearSVM(C=100.0, warm_start=True).fit(X, CUT)
-    found["svm_cut"] = cut.set_params(C=1.0, **short).fit(X, CUT)
-    found["svm_cut_hard"] = sx.LinearSVM(C=np.inf, **short).fit(X, X[:, 0] > 0.7)
-    found["svm_cut_online"] = sx.OnlineSVM(**short).fit(X, CUT)
-    found["svm_online"] = sx.OnlineSVM(average=True, max_iter=3).fit(X, TWO)
-    found["kernel_svm"] = sx.KernelSVM().fit(X, THREE)
-    found["kernel_svm_sparse"] = sx.KernelSVM(kernel="poly").fit(sparse.csr_matrix(X), TWO)
-    found["kernel_svm_table"] = sx.KernelSVM(kernel="precomputed").fit(X @ X.T, TWO)
-    found["network"] = sx.Network((2,), max_iter=2, random_state=0).fit(X, TWO)
-    found["network_cut"] = sx.Network((2, 2), **short).fit(X, CUT)
+    made["svm_cut"] = cut.set_params(C=1.0, **short).fit(X, CUT)
+    made["svm_cut_hard"] = sx.LinearSVM(C=np.inf, **short).fit(X, X[:, 0] > 0.7)
+    made["svm_cut_online"] = sx.OnlineSVM(**short).fit(X, CUT)
+    made["svm_online"] = sx.OnlineSVM(average=True, max_iter=3).fit(X, TWO)
+    made["kernel_svm"] = sx.KernelSVM().fit(X, THREE)
+    made["kernel_svm_sparse"] = sx.KernelSVM(kernel="poly").fit(sparse.csr_matrix(X), TWO)
+    made["kernel_svm_table"] = sx.KernelSVM(kernel="precomputed").fit(X @ X.T, TWO)
+    made["network"] = sx.Network((2,), max_iter=2, random_state=0).fit(X, TWO)
+    made["network_cut"] = sx.Network((2, 2), **short).fit(X, CUT)
     last = {"max_iter": 2, "random_state": 0}
     scalers = [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), Normalizer(), PolynomialFeatures()]
-    found["scalers"] = make_pipeline(*scalers, "passthrough", make_pipeline(sx.Perceptron(**last))).fit(X, TWO)
+    made["scalers"] = make_pipeline(*scalers, "passthrough", make_pipeline(sx.Perceptron(**last))).fit(X, TWO)
     encoders = [OneHotEncoder(drop="first", min_frequency=2), OneHotEncoder(sparse_output=False), OrdinalEncoder()]
     columns = [(str(k), encoder, [1]) for k, encoder in enumerate(encoders)]
     columns += [
@@ -75,17 +75,17 @@ def models() -> dict[str, object]:
         ("p", "passthrough", [0]),
     ]
     columns += [("s", SimpleImputer(strategy="most_frequent"), slice(0, 1)), ("d", "drop", [1])]
-    found["columns"] = make_pipeline(ColumnTransformer(columns), sx.Perceptron(**last)).fit(MIXED, TWO)
-    found["words"] = make_pipeline(
-        CountVectorizer(stop_words="english"), TfidfTransformer(), sx.Perceptron(**last)
-    ).fit(TEXTS, TWO)
-    found["tfidf"] = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), sx.LinearSVM()).fit(TEXTS, TWO)
-    found["hashed"] = make_pipeline(HashingVectorizer(n_features=16), sx.Perceptron(**last)).fit(TEXTS, TWO)
+    made["columns"] = make_pipeline(ColumnTransformer(columns), sx.Perceptron(**last)).fit(MIXED, TWO)
+    made["words"] = make_pipeline(CountVectorizer(stop_words="english"), TfidfTransformer(), sx.Perceptron(**last)).fit(
+        TEXTS, TWO
+    )
+    made["tfidf"] = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), sx.LinearSVM()).fit(TEXTS, TWO)
+    made["hashed"] = make_pipeline(HashingVectorizer(n_features=16), sx.Perceptron(**last)).fit(TEXTS, TWO)
     online = sx.Perceptron(stop=MaxEpochs(2), random_state=0)
     for begin in range(0, 6, 2):
         online.partial_fit(X[begin : begin + 2], THREE[begin : begin + 2])
-    found["online"] = online
-    return found | tables()
+    made["online"] = online
+    return made | tables()
 
 
 def tables() -> dict[str, object]:

@@ -5,7 +5,7 @@
 
 ``bytes`` changes the bytes of files; ``tree`` changes what is in them and repairs the checksum, so that everything
 behind it is reached. What must hold: a file is refused with a ValueError of one line that begins with its name, or the
-model answers for a row of zeros, and learning on never ends the process. What is new goes to the first folder; options
+model predicts a row of zeros, and learning on never ends the process. What is new goes to the first folder; options
 are those of libFuzzer. An editable installation is not seen by atheris: install the package plainly.
 """
 
@@ -72,10 +72,10 @@ def learn(model: object) -> None:
 def change(data: bytes, most: int, seed: int) -> bytes:
     """Return the file with something else in it."""
     try:
-        found = mutated(data, seed)
+        changed = mutated(data, seed)
     except Exception:  # no model file any more
-        found = atheris.Mutate(data, most)
-    return found if len(found) <= most else data
+        changed = atheris.Mutate(data, most)
+    return changed if len(changed) <= most else data
 
 
 def main() -> None:

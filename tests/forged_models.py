@@ -93,22 +93,22 @@ def mutated(raw, seed):
 
 def _other_tree(tree, chance):
     path = chance.choice(list(nodes(tree)))
-    found = at(tree, path)
+    node = at(tree, path)
     what = chance.randrange(8)
     if what == 0 and path:
         holder = at(tree, path[:-1])
         del holder[path[-1]]
-    elif what == 1 and isinstance(found, list) and found:
-        found.append(found[chance.randrange(len(found))])
-    elif what == 2 and isinstance(found, dict) and found:
-        key = chance.choice(sorted(found))
-        found[chance.choice(["x", "predict", "__class__", "coef_", "n_jobs", "object", "tuple", key + "_"])] = (
-            found.pop(key)
+    elif what == 1 and isinstance(node, list) and node:
+        node.append(node[chance.randrange(len(node))])
+    elif what == 2 and isinstance(node, dict) and node:
+        key = chance.choice(sorted(node))
+        node[chance.choice(["x", "predict", "__class__", "coef_", "n_jobs", "object", "tuple", key + "_"])] = node.pop(
+            key
         )
     elif what == 3:
         return put(tree, path, json.loads(json.dumps(at(tree, chance.choice(list(nodes(tree)))))))
-    elif what == 4 and type(found) is int:
-        return put(tree, path, max(min(found + chance.choice((-1, 1, 2**31, -found * 2)), 2**63 - 1), -(2**63)))
+    elif what == 4 and type(node) is int:
+        return put(tree, path, max(min(node + chance.choice((-1, 1, 2**31, -node * 2)), 2**63 - 1), -(2**63)))
     else:
         return put(tree, path, json.loads(json.dumps(chance.choice(ODD))))
     return tree

@@ -1,4 +1,4 @@
-"""What a fitted linear model can prove about itself, when asked: ``certificate_``.
+"""The certificate of a fitted linear model, computed on first access: ``certificate_``.
 
 A proof needs the data that the model was fitted to. They are kept without a copy: small ones for as long as the model
 lives, large ones only for as long as someone else holds them, so that no model keeps gigabytes alive. Data that have
@@ -47,7 +47,7 @@ class FitRecord:
     def __init__(self, problem: Problem, given: Any, settings: dict[str, Any], *, one_run: bool) -> None:
         self.codes, self.weights = problem.codes, None if problem.weights is None else problem.weights.copy()
         self.settings, self.one_run = settings, one_run
-        self.found: tuple[str, Any] | None = None  # the last certificate, and the model that it is about
+        self.certified: tuple[str, Any] | None = None  # the model that was certified last, and its certificate
         rows = problem.rows
         self._key = _key(rows)
         self._rows: Callable[[], Any] = lambda: rows
@@ -112,12 +112,14 @@ class Certified:
             )
         coef = self.coef_.toarray() if is_sparse(self.coef_) else self.coef_
         mark = hashlib.blake2b(coef.tobytes() + self.intercept_.tobytes()).hexdigest()
-        if record.found is None or record.found[0] != mark:
+        if record.certified is None or record.certified[0] != mark:
             codes = positives(len(self.classes_))
-            found = [self._certificate(record, rows, which, code, coef[which]) for which, code in enumerate(codes)]
-            several = dict(zip(self.classes_.tolist(), found, strict=True)) if len(found) > 1 else {}
-            record.found = mark, several or found[0]
-        return record.found[1]
+            certificates = [
+                self._certificate(record, rows, which, code, coef[which]) for which, code in enumerate(codes)
+            ]
+            several = dict(zip(self.classes_.tolist(), certificates, strict=True)) if len(certificates) > 1 else {}
+            record.certified = mark, several or certificates[0]
+        return record.certified[1]
 
     def _certificate(self, record: FitRecord, rows: Rows, which: int, code: int, coef: Floats) -> ModelCertificate:
         kept = None if record.weights is None else np.flatnonzero(record.weights > 0)

@@ -1,6 +1,6 @@
-"""What the estimators without a kernel share: learning from all examples, going on, failing without harm, predicting.
+"""What the estimators without a kernel share: fitting, warm starts, restoring after an error, predicting.
 
-A subclass keeps what it learns in states, which it starts and runs; here is when. Learning online is in online.py.
+A subclass keeps what it learns in states, which it starts and runs; here is when. Online learning is in online.py.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     @with_callbacks  # type: ignore[untyped-decorator, unused-ignore]
     def fit(self: Self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from all examples, epoch after epoch, until the stop rule speaks.
+        """Train on all examples, epoch after epoch, until a stop rule ends the run.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         y : sequence of n_samples labels
             Their classes, two or more.
         sample_weight : sequence of n_samples floats, optional
-            How often each example counts.
+            Weight of each example.
 
         Returns
         -------
@@ -140,8 +140,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
             present = problem.classes[np.unique(counted)] if len(counted) < problem.n else problem.classes
             if len(present) < 2:
-                name, found = type(self).__name__, present.tolist()[0]
-                raise ValueError(f"{name} needs examples of at least two classes; found one class: {found!r}")
+                name, label = type(self).__name__, present.tolist()[0]
+                raise ValueError(f"{name} needs examples of at least two classes; found one class: {label!r}")
             self._spread = Moments(problem.d)
             mark = (*fingerprint(problem), *self._path_mark(), held_out_fraction(stop)) if self.warm_start else None
             same_data = None
@@ -213,7 +213,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         if context is not None:
             context.call_on_fit_task_end(estimator=self)
 
-    # ------------------------------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------------------------------ predicting
 
     def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""

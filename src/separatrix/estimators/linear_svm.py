@@ -35,7 +35,7 @@ LOSSES = ("hinge", "squared_hinge")
 
 @dataclass(eq=False)
 class MarginState:
-    """What one question has learned: its dual weights, and the run itself where it was cut short."""
+    """What one task has learned: its dual weights, and the run itself where it was cut short."""
 
     positive: int
     alpha: Floats | None = None
@@ -78,7 +78,7 @@ class LinearSVM(LinearClassifier):
         Learn LIBLINEAR's bias instead: the weight of one more feature, of this constant value, penalised like the
         others.
     max_iter : int, default=1000
-        The most epochs.
+        Maximum number of epochs.
     stop : Stop, optional
         When to stop besides: ``TimeLimit`` or ``MaxEpochs``.
     class_weight : dict or "balanced", optional
@@ -97,11 +97,11 @@ class LinearSVM(LinearClassifier):
     coef_, intercept_ : arrays
         Weights of shape (1, n_features) or (n_classes, n_features), and biases.
     classes_ : array
-        The labels, sorted. Two classes ask one question; more ask one each, against the rest.
+        The labels, sorted. Two classes are one task; more are one task each, one-vs-rest.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
         ``alpha y`` of the support vectors.
     support_, n_support_ : arrays
-        The rows with a positive alpha for some question, and how many there are of each class.
+        The rows with a positive alpha in some task, and their number in each class.
     slack_ : array of shape (n,) or (n, n_classes)
         How far each training example is on the wrong side of its margin.
     margin_ : float or array
@@ -119,9 +119,9 @@ class LinearSVM(LinearClassifier):
     n_iter_ : int
         Epochs of coordinate ascent together with the iterations of the methods that finish its work.
     status_ : Status
-        How the run ended; ``str(status_)`` is a sentence.
+        Why the run stopped; ``str(status_)`` is a sentence.
     certificate_ : ModelCertificate, or a dict of them by class
-        What can be proved about the model and its data, computed when asked for.
+        Certificate of the model on its training data, computed on first access.
 
     Notes
     -----
@@ -129,7 +129,7 @@ class LinearSVM(LinearClassifier):
     multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
     double.
 
-    Ctrl-C ends the run within a second or so; the estimator is then fitted with the best answer so far and its true
+    Ctrl-C ends the run within a second or so; the estimator is then fitted with the best model so far and its
     gap, and KeyboardInterrupt is raised.
 
     Examples
@@ -279,7 +279,7 @@ class LinearSVM(LinearClassifier):
     def _keep(
         self, problem: Problem, states: list[MarginState], kept: Any, *, interrupted: bool, limit: TimeLimit | None
     ) -> None:
-        """Set the fitted attributes from what the runs have found."""
+        """Set the fitted attributes from the runs."""
         self._spread.add_sample(problem.rows)
         runs = [state.run for state in states if state.run is not None]
         answers = [run.solution for run in runs]
@@ -305,7 +305,7 @@ class LinearSVM(LinearClassifier):
         self.dual_coef_ = (signs * alphas)[:, self.support_]
         if kept is None:
             self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
-        else:  # rows of weight 0 were not asked about, but have a slack too
+        else:  # rows of weight 0 were left out, but have a slack too
             scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
             slack = np.maximum(1.0 - signs.T * scores, 0.0)
             self.slack_ = slack[:, 0] if alone else slack

@@ -40,19 +40,19 @@ class Network(Descending, OnlineClassifier):
     alpha : float, default=0.0
         The strength of the L2 penalty.
     max_iter : int, default=2000
-        The most epochs.
+        Maximum number of epochs.
     stop : Stop, optional
         When to stop, besides ``max_iter``. By default ``NoProgress(patience=50)``; an adaptive rate decides by itself.
     shuffle : bool, default=True
         Visit the examples in a new order each epoch.
     class_weight : dict or "balanced", optional
-        How often an example of each class counts.
+        Weight of each class.
     warm_start : bool, default=False
         Go on from where the last ``fit`` stopped.
     random_state : int, RandomState or None
         Where the start and the orders come from.
     verbose : int, default=0
-        With 1, show a bar during long runs.
+        With 1, show a progress bar during long runs.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Network(Descending, OnlineClassifier):
     history_ : History
         The same with mistakes, length of the weights and seconds, epoch by epoch.
     status_ : Status
-        How the run ended; ``str(status_)`` is a sentence.
+        Why the run stopped; ``str(status_)`` is a sentence.
 
     Notes
     -----
@@ -217,7 +217,7 @@ class Network(Descending, OnlineClassifier):
 
 @dataclass(frozen=True)
 class _Output:
-    """One output neuron; the opposite question has it mirrored."""
+    """One output neuron; the opposite task has it mirrored."""
 
     weights: Floats
     bias: float

@@ -18,7 +18,7 @@ class Neuron(Descending, RuleClassifier):
     Parameters
     ----------
     loss : {"squared", "log"}, default="squared"
-        ``(a - t)^2 / 2``, which has local minima, or ``-log`` of the probability of the right answer, which has none.
+        ``(a - t)^2 / 2``, which has local minima, or ``-log`` of the probability of the true class, which has none.
     batch_size : int or "all", default=1
         How many examples one step averages: 1 is stochastic descent, k descent by folds, "all" batch descent.
     eta0 : float, default=0.01
@@ -29,7 +29,7 @@ class Neuron(Descending, RuleClassifier):
     alpha : float, default=0.0
         The strength of the L2 penalty.
     max_iter : int, default=1000
-        The most epochs.
+        Maximum number of epochs.
     fit_intercept : bool, default=True
         Learn a bias.
     stop : Stop, optional
@@ -40,7 +40,7 @@ class Neuron(Descending, RuleClassifier):
     init : {"zeros", "uniform"} or (coef, intercept), default="zeros"
         Where to start; "uniform" draws from [-1, 1].
     class_weight : dict or "balanced", optional
-        How often an example of each class counts.
+        Weight of each class.
     warm_start : bool, default=False
         Go on from where the last ``fit`` stopped; after Ctrl-C or a time limit and on the same data, in the middle of
         the epoch, to the bits that an uninterrupted run gives.
@@ -49,7 +49,7 @@ class Neuron(Descending, RuleClassifier):
     n_jobs : int, optional
         Threads for several classes (-1: all processors). They never change a result.
     verbose : int, default=0
-        With 1, show a bar during long runs.
+        With 1, show a progress bar during long runs.
 
     Attributes
     ----------
@@ -69,9 +69,9 @@ class Neuron(Descending, RuleClassifier):
     history_ : History
         The same with mistakes, length of the weights and seconds, epoch by epoch.
     status_ : Status
-        How the run ended; ``str(status_)`` is a sentence. When the loss grows without bound it suggests a smaller step.
+        Why the run stopped; ``str(status_)`` is a sentence. If the loss diverges it suggests a smaller step.
     certificate_ : ModelCertificate, or a dict of them by class
-        What can be proved about the model and its data, computed when asked for.
+        Certificate of the model on its training data, computed on first access.
 
     Notes
     -----

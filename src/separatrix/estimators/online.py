@@ -1,4 +1,4 @@
-"""Learning online: one epoch over new examples, from where the last call stopped."""
+"""Online learning: one epoch over new examples, from where the last call stopped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OnlineClassifier(Classifier):
         classes : sequence, optional
             Classes to expect. Not needed.
         sample_weight : sequence of n_samples floats, optional
-            How often each example counts.
+            Weight of each example.
 
         Returns
         -------

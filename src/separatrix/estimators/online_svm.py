@@ -39,7 +39,7 @@ class OnlineSVM(RuleClassifier):
         Learn LIBLINEAR's bias instead: the weight of one more feature, of this constant value, penalised like the
         others.
     max_iter : int, default=1000
-        The most epochs.
+        Maximum number of epochs.
     stop : Stop, optional
         When to stop, besides ``max_iter``; by default ``NoProgress()``. See ``separatrix.stops``.
     shuffle : bool, default=True
@@ -53,7 +53,7 @@ class OnlineSVM(RuleClassifier):
     n_jobs : int, optional
         Threads for several classes (-1: all processors). They never change a result.
     verbose : int, default=0
-        With 1, show a bar during long runs.
+        With 1, show a progress bar during long runs.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ class OnlineSVM(RuleClassifier):
     history_ : History
         Mistakes, loss, length of the weights and seconds, epoch by epoch.
     status_ : Status
-        How the run ended; ``str(status_)`` is a sentence.
+        Why the run stopped; ``str(status_)`` is a sentence.
     certificate_ : ModelCertificate, or a dict of them by class
-        What can be proved about the model and its data, computed when asked for.
+        Certificate of the model on its training data, computed on first access.
 
     Examples
     --------

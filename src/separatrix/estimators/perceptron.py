@@ -30,7 +30,7 @@ class Perceptron(RuleClassifier):
     eta0 : float, default=1.0
         The learning rate. From a zero start and without a margin it scales the weights and changes no decision.
     max_iter : int, default=1000
-        The most epochs.
+        Maximum number of epochs.
     readout : {"last", "averaged", "voted", "pocket"}, default="last"
         Which weights become the model. On data that no plane separates, "averaged" and "pocket" do far better than
         "last"; "voted" is the most exact and the slowest to predict.
@@ -48,11 +48,11 @@ class Perceptron(RuleClassifier):
     init : {"zeros", "uniform"} or (coef, intercept), default="zeros"
         Where to start; "uniform" draws from [-1, 1].
     margin : float, default=0.0
-        Also learn from correct answers whose margin is at most this (the margin perceptron).
+        Also learn from correct predictions whose margin is at most this (the margin perceptron).
     stop : Stop, optional
         When to stop, besides ``max_iter``; by default when an epoch makes no mistakes. See ``separatrix.stops``.
     class_weight : dict or "balanced", optional
-        How often an example of each class counts.
+        Weight of each class.
     warm_start : bool, default=False
         Go on from where the last ``fit`` stopped; after Ctrl-C or a time limit and on the same data, in the middle of
         the epoch, to the bits that an uninterrupted run gives. When the classes, the number of features, the readout
@@ -62,7 +62,7 @@ class Perceptron(RuleClassifier):
     random_state : int, RandomState or None
         Where the orders and the uniform start come from.
     verbose : int, default=0
-        With 1, show a bar during long runs.
+        With 1, show a progress bar during long runs.
 
     Attributes
     ----------
@@ -79,9 +79,9 @@ class Perceptron(RuleClassifier):
     history_ : History
         Mistakes, loss, length of the weights and seconds, epoch by epoch.
     status_ : Status
-        How the run ended; ``str(status_)`` is a sentence.
+        Why the run stopped; ``str(status_)`` is a sentence.
     certificate_ : ModelCertificate, or a dict of them by class
-        What can be proved about the model and its data, computed when asked for.
+        Certificate of the model on its training data, computed on first access.
 
     Notes
     -----

@@ -75,8 +75,8 @@ class _Decoder:
         return content
 
     def _values(self, content: Any, depth: int) -> list[Any]:
-        found = self.value(content, depth)
-        return found if isinstance(found, list) else _refuse("a list is missing")
+        values = self.value(content, depth)
+        return values if isinstance(values, list) else _refuse("a list is missing")
 
     def _int(self, content: Any, depth: int) -> int:
         if not isinstance(content, str) or not _HEX.fullmatch(content):
@@ -95,8 +95,8 @@ class _Decoder:
         keys, values = (self._values(part, depth) for part in self._listed(content, 2))
         if len(keys) != len(values) or not all(_is_key(key) for key in keys):
             raise RefusedError("the keys of a dictionary are not what they should be")
-        found = dict(zip(keys, values, strict=True))
-        return found if len(found) == len(keys) else _refuse("a dictionary has a key twice")
+        entries = dict(zip(keys, values, strict=True))
+        return entries if len(entries) == len(keys) else _refuse("a dictionary has a key twice")
 
     def _set(self, content: Any, depth: int) -> set[Any]:
         members = self._values(content, depth)

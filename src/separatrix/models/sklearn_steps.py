@@ -20,7 +20,7 @@ _BY_FEATURE = ("mean_", "var_", "scale_", "center_", "min_", "max_abs_", "data_m
 
 
 def check_step(step: Any) -> None:
-    """Check a step of scikit-learn: its parameters, arrays of its features, and an answer."""
+    """Check a step of scikit-learn: its parameters, arrays of its features, and an output."""
     _check_parameters(step)
     if not is_fitted(step):
         return
