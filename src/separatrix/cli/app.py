@@ -24,7 +24,6 @@ from separatrix.cli.writing import show_demo
 app = typer.Typer(
     cls=GroupedCommands,
     name="separatrix",
-    help="Linear classifiers, from the perceptron to the SVM, each fit with a proof you can check.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -54,7 +53,7 @@ def options(
 
 
 def demo() -> None:
-    """Train a perceptron on built-in separable data and show its steps beside the mistake bound."""
+    """Show a perceptron's steps on separable data, and its mistake bound."""
     show_demo()
 
 

@@ -76,14 +76,14 @@ def certify(
     db: Db = None,
     delimiter: Delimiter = None,
 ) -> None:
-    """Decide whether the classes are linearly separable, by what margin, and prove it.
+    """Decide whether the classes are linearly separable, and prove it.
 
     The verdict is "strictly separable", "weakly separable" (every row on its side or on the plane), "not separable",
     or "not decided". Rows are counted from 0, without the header and without rows with missing values. Numbers in a
     file are read as the nearest 64-bit floats, and the proof is about these; categories are one-hot encoded.
 
-    Examples
-    --------
+    For example:
+
       separatrix certify xor
 
       separatrix certify points.csv --target class --json proof.json
@@ -140,9 +140,9 @@ def verify(
     delimiter: Delimiter = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT)] = False,
 ) -> None:
-    """Check every claim of a certificate against the data, by arithmetic alone.
+    """Check every claim of a certificate against the data.
 
-    Example:
+    For example:
 
       separatrix verify proof.json points.csv --target class
 

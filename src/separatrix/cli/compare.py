@@ -70,7 +70,7 @@ def compare(
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
-    """Compare models on the same test rows: accuracy, time, memory, size, and what is proved.
+    """Compare models on the same test rows.
 
     Runs every model of separatrix, k-NN, a decision tree and scikit-learn's linear models. The test set and the
     preprocessing are those of fit with the same --seed; with --folds, the rows of all folds are counted together. Each
@@ -92,7 +92,7 @@ def compare(
     separate the classes of all training rows; "gap": no model of its kind has an objective smaller by more than this
     fraction (for kernel-svm if that takes at most 10 seconds).
 
-    Example:
+    For example:
 
       separatrix compare penguins --target species --models averaged,svm,k-nn
 

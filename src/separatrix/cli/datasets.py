@@ -19,8 +19,8 @@ def datasets(
 ) -> None:
     """List the built-in data sets, or write one to a file.
 
-    Examples
-    --------
+    For example:
+
       separatrix datasets
 
       separatrix datasets penguins -o penguins.csv

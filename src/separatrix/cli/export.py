@@ -44,12 +44,12 @@ def export(
         str | None, typer.Option(help="c: prefix of all names. [default: the name of the model file]")
     ] = None,
 ) -> None:
-    """Export a model to ONNX, SQL, C or JSON; predictions are those of predict.
+    """Export a model to ONNX, SQL, C or JSON.
 
     Preprocessing is included. Rows with missing values have no prediction: NULL in SQL, -1 in C, null in JavaScript,
     NaN scores in ONNX.
 
-    Example:
+    For example:
 
       separatrix export penguins.sx --to sql --table penguins
 

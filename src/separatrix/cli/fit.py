@@ -33,20 +33,9 @@ from separatrix.cli.options import (
     parameters,
     refuse_same,
 )
+from separatrix.tables.kinds import MODELS
 
-
-class Model(str, enum.Enum):
-    """What can be fitted."""
-
-    averaged = "averaged"
-    perceptron = "perceptron"
-    voted = "voted"
-    pocket = "pocket"
-    neuron = "neuron"
-    svm = "svm"
-    online_svm = "online-svm"
-    kernel_svm = "kernel-svm"
-    network = "network"
+Model = enum.Enum("Model", {name: name for name in MODELS}, type=str)  # type: ignore[misc]
 
 
 def fit(
@@ -122,13 +111,13 @@ def fit(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Fit a model to a table, score it on a test set, prove what can be proved, and write a model file.
+    """Fit a model to a table: train, score on a test set, certify.
 
     Numbers are scaled and categories one-hot encoded. The model file holds these steps, so predict reads raw files.
     Ctrl-C keeps the model trained so far; --resume continues it.
 
-    Examples
-    --------
+    For example:
+
       separatrix fit penguins --target species --report penguins.html
 
       separatrix fit mails.csv --target spam --text subject --model svm -o mails.sx

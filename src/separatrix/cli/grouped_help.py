@@ -37,11 +37,10 @@ class GroupedCommands(TyperGroup):
         """Write the commands of each group, then the options."""
         groups: dict[str, list[tuple[str, str]]] = {}
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        width = max((len(name) for name, _ in commands), default=0)
         for name, command in commands:
             if command is not None and not command.hidden:
                 group = getattr(command, "rich_help_panel", None)
-                text = command.get_short_help_str(formatter.width - width - 6)
+                text = command.get_short_help_str(200)
                 groups.setdefault(group if isinstance(group, str) else "Commands", []).append((name, text))
         for group, records in groups.items():
             with formatter.section(group):

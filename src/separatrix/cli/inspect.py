@@ -16,9 +16,9 @@ def inspect(
     top: Annotated[int, typer.Option(help="Number of weights to show.", rich_help_panel=OUTPUT)] = 20,
     json: Json = False,
 ) -> None:
-    """Show a model: rows and columns, preparation, certificate, test score, weights, settings.
+    """Show a model: data, preparation, certificate, scores, weights.
 
-    Example:
+    For example:
 
       separatrix inspect penguins.sx --top 5
     """

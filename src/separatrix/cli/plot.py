@@ -51,10 +51,10 @@ def plot(
         bool, typer.Option("--json", help="Print the path of the image as JSON.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Draw a model: decision boundary, margins, weights, or the training curve.
+    """Draw the boundary, margins, weights or training curve of a model.
 
-    Examples
-    --------
+    For example:
+
       separatrix plot penguins.sx penguins
 
       separatrix plot penguins.sx --kind weights -o weights.svg

@@ -40,12 +40,12 @@ def predict(
         bool, typer.Option("--json", help="Print JSON lines instead of CSV.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Predict the class of every row of a raw file, in order, without holding the file in memory.
+    """Predict the class of every row of a raw file.
 
-    Rows with missing values have an empty prediction; they are counted at the end.
+    Predictions are in the order of the rows, and the file is not held in memory. Rows with missing values have an empty prediction; they are counted at the end.
 
-    Examples
-    --------
+    For example:
+
       separatrix predict penguins.sx penguins --keep island
 
       separatrix predict mails.sx new.parquet --scores -o predictions.parquet

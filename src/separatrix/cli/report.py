@@ -30,7 +30,7 @@ def report(
     It shows the test accuracy, the certificate, training curves, feature weights and the confusion matrix. With a
     source, also margins, the decision boundary, the least certain predictions and the worst errors among its rows.
 
-    Example:
+    For example:
 
       separatrix report penguins.sx penguins
 

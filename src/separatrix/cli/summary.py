@@ -100,9 +100,9 @@ def show_rows(facts: Facts, console: Any) -> None:
 
 def model_line(facts: Facts) -> str:
     """Return what was fitted and how training ended."""
-    from separatrix.tables.kinds import TITLES
+    from separatrix.tables.kinds import MODELS
 
-    name = TITLES.get(facts.settings.model, facts.settings.model)
+    name = MODELS[facts.settings.model].title
     return f"{name[0].upper()}{name[1:]}, {facts.status}."
 
 

@@ -77,12 +77,12 @@ def trace(
     delimiter: Delimiter = None,
     json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON.")] = False,
 ) -> None:
-    """Print every step of a training run as a table, in exact arithmetic (neurons: rounded).
+    """Print every step of a training run, in exact arithmetic.
 
     Numbers of a CSV file are exact: 0.1 is one tenth, and 1/3 one third. A built-in lecture example runs with the
     lecture's own start, learning rate and notation; options override them.
 
-    Example:
+    For example:
 
       separatrix trace lecture-000
 

@@ -23,11 +23,11 @@ def update(
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
-    """Train a model online on new rows, one pass; new classes are added.
+    """Train a model online on new rows; new classes are added.
 
     Scaling and categories stay as they are. The certificate and the scores of the old rows are dropped.
 
-    Example:
+    For example:
 
       separatrix update penguins.sx new-penguins.csv
 

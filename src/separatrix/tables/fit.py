@@ -193,7 +193,7 @@ def _resumed(before: TableModel, facts: Facts, made: Any) -> Any:
 def _stream(
     table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int
 ) -> _Trained:
-    epochs = settings.epochs if settings.epochs is not None else MODELS[settings.model][2] or 20
+    epochs = settings.epochs if settings.epochs is not None else MODELS[settings.model].epochs or 20
     progress, mistakes = Progress(), []
     if before is None:
         estimator = make(

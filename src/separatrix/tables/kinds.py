@@ -1,25 +1,50 @@
-"""The models that a table can be taught to, by name."""
+"""The models that can be fitted to a table, by name."""
 
 from __future__ import annotations
 
 import functools
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 from separatrix.stops import EpochsInAll, Stop, TimeLimit
 
-# name: estimator, its parameters, the epochs if none are asked for
-MODELS: dict[str, tuple[str, dict[str, Any], int | None]] = {
-    "averaged": ("Perceptron", {"readout": "averaged"}, 50),
-    "perceptron": ("Perceptron", {"readout": "last"}, 50),
-    "voted": ("Perceptron", {"readout": "voted"}, 50),
-    "pocket": ("Perceptron", {"readout": "pocket"}, 50),
-    "neuron": ("Neuron", {"loss": "log"}, 200),
-    "svm": ("LinearSVM", {}, None),
-    "online-svm": ("OnlineSVM", {}, None),
-    "kernel-svm": ("KernelSVM", {}, None),
-    "network": ("Network", {"hidden": (8,)}, 500),
+
+class ModelKind(NamedTuple):
+    """A model by name.
+
+    Attributes
+    ----------
+    title : str
+        Its name in sentences.
+    estimator : str
+        The class of this package.
+    parameters : dict
+        What its parameters are by default.
+    epochs : int, optional
+        How many epochs there are by default, where the estimator's own default is not meant.
+    on_disk : bool
+        Whether it can be trained on rows on disk.
+    """
+
+    title: str
+    estimator: str
+    parameters: dict[str, Any]
+    epochs: int | None = None
+    on_disk: bool = False
+
+
+MODELS = {
+    "averaged": ModelKind("averaged perceptron", "Perceptron", {"readout": "averaged"}, 50, on_disk=True),
+    "perceptron": ModelKind("perceptron", "Perceptron", {"readout": "last"}, 50, on_disk=True),
+    "voted": ModelKind("voted perceptron", "Perceptron", {"readout": "voted"}, 50),
+    "pocket": ModelKind("pocket perceptron", "Perceptron", {"readout": "pocket"}, 50),
+    "neuron": ModelKind("sigmoid neuron", "Neuron", {"loss": "log"}, 200, on_disk=True),
+    "svm": ModelKind("linear SVM", "LinearSVM", {}),
+    "online-svm": ModelKind("online linear SVM", "OnlineSVM", {}, on_disk=True),
+    "kernel-svm": ModelKind("kernel SVM", "KernelSVM", {}),
+    "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
 }
+ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)
 _OWN = {
     "max_iter": "use --epochs",
     "random_state": "use --seed",
@@ -28,18 +53,6 @@ _OWN = {
     "warm_start": "use --resume",
     "readout": "use --model averaged, perceptron, voted or pocket",
 }
-TITLES = {
-    "averaged": "averaged perceptron",
-    "perceptron": "perceptron",
-    "voted": "voted perceptron",
-    "pocket": "pocket perceptron",
-    "neuron": "sigmoid neuron",
-    "svm": "support vector machine",
-    "online-svm": "support vector machine, trained online",
-    "kernel-svm": "support vector machine with a kernel",
-    "network": "network of sigmoid neurons",
-}
-ON_DISK = ("averaged", "perceptron", "neuron", "svm", "online-svm")  # these can be trained on rows on disk
 
 
 def make(
@@ -55,19 +68,17 @@ def make(
     """Return the estimator of this name, ready to be fitted."""
     import separatrix
 
-    kind, own, usual = MODELS[model]
-    given = {**own, **parameters, "verbose": verbose}
-    if on_disk and model == "svm":
-        kind = "OnlineSVM"
-    if epochs is not None or usual is not None:
-        given["max_iter"] = epochs if epochs is not None else usual
-    estimator = getattr(separatrix, kind)()
+    kind = MODELS[model]
+    given = {**kind.parameters, **parameters, "verbose": verbose}
+    if epochs is not None or kind.epochs is not None:
+        given["max_iter"] = epochs if epochs is not None else kind.epochs
+    estimator = getattr(separatrix, kind.estimator)()
     known = estimator.get_params()
     for name in parameters:
         if name in _OWN:
             raise ValueError(f"--param {name}: {_OWN[name]}")
         if name not in known:
-            raise ValueError(f"{kind} has no parameter {name!r}; it has {', '.join(sorted(known))}")
+            raise ValueError(f"{kind.estimator} has no parameter {name!r}; it has {', '.join(sorted(known))}")
     if "random_state" in known:
         given.setdefault("random_state", seed)
     if "warm_start" in known:
@@ -80,7 +91,7 @@ def make(
         if time_limit is not None:
             raise ValueError(f"--time-limit cannot end a {model}; press Ctrl-C instead, which keeps the model so far")
         return estimator
-    if kind != "LinearSVM":
+    if kind.estimator != "LinearSVM":
         stops = [estimator._default_stop(), EpochsInAll(estimator.max_iter), *stops]
     wanted = [stop for stop in stops if stop is not None]
     return estimator.set_params(stop=functools.reduce(operator.or_, wanted) if wanted else None)

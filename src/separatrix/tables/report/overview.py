@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from separatrix.tables.kinds import TITLES
+from separatrix.tables.kinds import MODELS
 from separatrix.tables.report.blocks import brief, counted, data, isolated, listed, name, paragraph
 from separatrix.tables.report.certificate import short_verdict, verdict
 from separatrix.tables.report.context import ReportContext
@@ -31,7 +31,7 @@ def _model(context: ReportContext) -> list[Content]:
     facts, labels = context.facts, context.labels
     used = facts.columns.used
     inputs = counted(len(used), "column") if used else counted(facts.columns.numbers, "feature")
-    kind = TITLES[facts.settings.model]
+    kind = MODELS[facts.settings.model].title
     article = "An" if kind[0] in "aeiou" else "A"
     parts: list[Content] = [
         f"{article} {kind} that predicts ", name(context.model.target), " (", listed(labels, last="or"),
