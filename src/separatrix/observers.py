@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from separatrix.loop.engines import Step
-from separatrix.stops import Epoch, MaxEpochs, Stop, check_epochs
+from separatrix.models.validity import is_list_of, require
+from separatrix.stops import Epoch, MaxEpochs, Stop
 
 
 class History:
@@ -38,7 +39,7 @@ class History:
 
     def validate(self) -> None:
         """Refuse what are not epochs."""
-        check_epochs(self.epochs)
+        require(is_list_of(self.epochs, Epoch), "its epochs are damaged")
 
     def __len__(self) -> int:
         return len(self.epochs)

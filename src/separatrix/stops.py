@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from separatrix.models.validity import is_count as is_counted
-from separatrix.models.validity import is_list_of, is_real, require
+from separatrix.models.validity import is_real, require
 from separatrix.rules.losses import LOSSES
 from separatrix.text import times
 
@@ -56,11 +56,6 @@ class Epoch:
         require(all(is_real(value) for value in numbers), "an epoch is damaged")
         fits = type(self.losses) is dict and all(type(name) is str for name in self.losses)
         require(fits and all(is_real(loss) for loss in self.losses.values()), "the losses of an epoch are damaged")
-
-
-def check_epochs(epochs: Any) -> None:
-    """Refuse what is not a list of epochs."""
-    require(is_list_of(epochs, Epoch), "its epochs are damaged")
 
 
 class StopReason(NamedTuple):
@@ -377,12 +372,6 @@ class HeldOutFlat(Stop):
         return monitor
 
 
-def losses_needed(stop: Stop, epoch: int) -> list[str]:
-    """Return the names of the losses that some rule needs after this epoch."""
-    checking = [part for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0]
-    return sorted({part.loss for part in checking})
-
-
 def watches_progress(stop: Stop) -> bool:
     """Return whether some rule needs the mean loss of gradient descent."""
     return any(isinstance(part, NoProgress) for part in stop.parts)
@@ -408,14 +397,3 @@ def time_limit(stop: Stop) -> TimeLimit | None:
     """Return the shortest time limit among the joined rules."""
     limits = [part for part in stop.parts if isinstance(part, TimeLimit)]
     return min(limits, key=lambda limit: limit.seconds, default=None)
-
-
-def interrupted(finished: int, *, in_epoch: bool) -> StopReason:
-    """Return the reason of a run that Ctrl-C ended after this many epochs, or in the one after them."""
-    where = f"in epoch {finished + 1}" if in_epoch else f"after epoch {finished}"
-    return StopReason(f"interrupted: Ctrl-C {where}; the model is what was learned so far", False)
-
-
-def stopped_by_callback(finished: int) -> StopReason:
-    """Return the reason of a run that an observer or a callback ended after this many epochs."""
-    return StopReason(f"stopped: requested by a callback after epoch {finished}", False)

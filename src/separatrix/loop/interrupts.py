@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from separatrix.stops import StopReason
+
 
 @contextmanager
 def interrupts() -> Iterator[list[bool]]:
@@ -31,3 +33,14 @@ def interrupts() -> Iterator[list[bool]]:
         yield pressed
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def interrupted(finished: int, *, in_epoch: bool) -> StopReason:
+    """Return the reason of a run that Ctrl-C ended after this many epochs, or in the one after them."""
+    where = f"in epoch {finished + 1}" if in_epoch else f"after epoch {finished}"
+    return StopReason(f"interrupted: Ctrl-C {where}; the model is what was learned so far", False)
+
+
+def stopped_by_callback(finished: int) -> StopReason:
+    """Return the reason of a run that an observer or a callback ended after this many epochs."""
+    return StopReason(f"stopped: requested by a callback after epoch {finished}", False)

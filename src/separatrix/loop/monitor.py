@@ -16,7 +16,7 @@ from separatrix.loop.order import Order, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Array, State
 from separatrix.rules import Downhill
-from separatrix.stops import Epoch, MaxEpochs, Stop, StopReason
+from separatrix.stops import Epoch, LossAtMost, LossFlat, MaxEpochs, Stop, StopReason
 
 _PATIENCE = 5  # epochs without a lower loss before an adaptive learning rate is divided
 _DIVISOR = 5
@@ -176,3 +176,9 @@ class _Snapshot:
         for array, kept in zip(self._of(state), self._arrays, strict=True):
             array[:] = kept
         state.clock, state.position = self._clock, self._position
+
+
+def losses_needed(stop: Stop, epoch: int) -> list[str]:
+    """Return the names of the losses that some rule needs after this epoch."""
+    checking = [part for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0]
+    return sorted({part.loss for part in checking})

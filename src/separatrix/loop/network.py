@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.geometry.rows import Floats
-from separatrix.loop.interrupts import interrupts
-from separatrix.loop.monitor import DivergenceMonitor, adapt_rate, require_learning, too_large
+from separatrix.loop.interrupts import interrupted, interrupts, stopped_by_callback
+from separatrix.loop.monitor import DivergenceMonitor, adapt_rate, losses_needed, require_learning, too_large
 from separatrix.loop.order import EpochPlan, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.run import notify
@@ -26,17 +26,7 @@ from separatrix.loop.state import Resumable, Status
 from separatrix.models.validity import is_array, is_list_of, require
 from separatrix.rules import Smooth
 from separatrix.rules.losses import LOSSES, sigmoid
-from separatrix.stops import (
-    Epoch,
-    Monitor,
-    Stop,
-    StopReason,
-    held_out_fraction,
-    interrupted,
-    losses_needed,
-    stopped_by_callback,
-    time_limit,
-)
+from separatrix.stops import Epoch, Monitor, Stop, StopReason, held_out_fraction, time_limit
 
 _MOST = 10  # folds are cut by weight up to examples that weigh this much on average
 

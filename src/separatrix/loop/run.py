@@ -16,22 +16,13 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.loop.engines.base import Engine, WeightOverflowError
-from separatrix.loop.interrupts import interrupts
-from separatrix.loop.monitor import LossMonitor
+from separatrix.loop.interrupts import interrupted, interrupts, stopped_by_callback
+from separatrix.loop.monitor import LossMonitor, losses_needed
 from separatrix.loop.order import EpochPlan, Order, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
 from separatrix.loop.state import Solution, State, Status
-from separatrix.stops import (
-    Epoch,
-    Monitor,
-    Stop,
-    StopReason,
-    interrupted,
-    losses_needed,
-    stopped_by_callback,
-    time_limit,
-)
+from separatrix.stops import Epoch, Monitor, Stop, StopReason, time_limit
 
 
 @dataclass

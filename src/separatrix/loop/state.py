@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.models.validity import is_array, is_count, is_index, is_real, require
+from separatrix.models.validity import is_array, is_count, is_index, is_list_of, is_real, require
 from separatrix.rules import Number
-from separatrix.stops import Epoch, StopReason, check_epochs
+from separatrix.stops import Epoch, StopReason
 
 Array = NDArray[Any]
 
@@ -78,7 +78,7 @@ class Resumable:
         fits = type(plateau) is tuple and len(plateau) == 2 and is_real(plateau[0]) and is_count(plateau[1])
         require(fits and type(self.new_data) is bool, "a state is damaged")
         require(self.ended is None or type(self.ended) is StopReason, "a state ended in a way that cannot be")
-        check_epochs(self.reports)
+        require(is_list_of(self.reports, Epoch), "its epochs are damaged")
 
 
 @dataclass(eq=False)
