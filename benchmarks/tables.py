@@ -27,8 +27,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.fit import Settings, fit
-from separatrix.tables.predict import Answers, Tally, predict
+from separatrix.tables.fit import fit
+from separatrix.tables.predict import PredictionCounts, PredictOptions, predict
+from separatrix.tables.settings import Settings
 from separatrix.tables.sources.opening import open_source
 
 COMMAND = [sys.executable, "-c", "from separatrix.cli import main; main()"]
@@ -110,7 +111,7 @@ def answering(path: Path, repeats: int) -> None:
 
         def ours(scores: bool = scores) -> None:
             with open_source(str(path)) as source:
-                tables = predict(model, source, Answers(scores=scores), Tally())
+                tables = predict(model, source, PredictOptions(scores=scores), PredictionCounts())
                 write_answers(path.with_name("ours.csv"), tables, as_json=False)
 
         def sklearn(scores: bool = scores) -> None:

@@ -18,8 +18,9 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 
 import separatrix as sx
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.fit import MemoryBudget, Settings, fit
-from separatrix.tables.predict import Answers, Tally, predict
+from separatrix.tables.fit import fit
+from separatrix.tables.predict import PredictionCounts, PredictOptions, predict
+from separatrix.tables.settings import Settings
 from separatrix.tables.sources.arrays import ArraySource
 from separatrix.tables.sources.in_memory import TableInMemory
 
@@ -70,8 +71,9 @@ def of_table(table: pa.Table, rows: pa.Table, target: str, model: str, unknown: 
     """Return a model as ``separatrix fit`` makes it."""
     parameters, epochs = more.pop("parameters", {}), more.pop("epochs", None)
     settings = Settings(model, test=0.0, epochs=epochs, parameters=parameters, certify=0.0)
-    fitted = fit(TableInMemory(table, "the table"), ColumnOptions(target, **more), settings, MemoryBudget()).model
-    answers = list(predict(fitted, TableInMemory(rows, "rows"), Answers(scores=True, unknown="zero"), Tally()))
+    fitted = fit(TableInMemory(table, "the table"), ColumnOptions(target, **more), settings).model
+    options = PredictOptions(scores=True, unknown="zero")
+    answers = list(predict(fitted, TableInMemory(rows, "rows"), options, PredictionCounts()))
     answers = pa.concat_tables(answers)
     labels = answers.column(0).to_pylist()
     names = [name for name in answers.column_names if name.startswith("score")]
@@ -164,7 +166,7 @@ def of_arrays(kind: str, classes: int, **more: Any) -> Case:
     X = rng.normal(size=(90, 6)) * (rng.random((90, 6)) < 0.7)
     y = np.digitize(X.sum(axis=1), np.linspace(-1, 1, classes - 1) if classes > 2 else [0.0])
     source = ArraySource("X.npz", "X.npz", sparse.csr_matrix(X) if kind == "libsvm" else X, y)
-    fitted = fit(source, ColumnOptions(**more), Settings("averaged", test=0.0, certify=0.0), MemoryBudget()).model
+    fitted = fit(source, ColumnOptions(**more), Settings("averaged", test=0.0, certify=0.0)).model
     case = of_matrix(fitted, X, first=1 if fitted.preparation.anonymous == "libsvm" else 0)
     return case._replace(model=fitted)
 

@@ -92,7 +92,7 @@ def test_the_time_limit_ends_a_run_in_the_middle_of_an_epoch(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: 0.05 * next(ticks))
     monkeypatch.setattr(CompiledEngine, "chunk", lambda *_: 100)
     solution = solve(noisy(1000), Perceptron(), stop=TimeLimit(0.28), order="shuffled")
-    assert str(solution.status).startswith("stopped: time limit of 0.28 s reached in epoch 1, ")
+    assert str(solution.status).startswith("stopped: time limit of 0.28 s reached in epoch 1 (")
     assert solution.state.clock == 300
 
 

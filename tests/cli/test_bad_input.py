@@ -163,7 +163,7 @@ def test_rows_that_a_model_cannot_answer(refused, run):
     text = refused("update", "m.sx", write("z.csv", "a,c\n1,r\n"))
     assert "z.csv has no column 'y'" in text
     assert run("fit", name, "--target", "y", "-o", "k.sx", "--model", "svm")[0] == 0
-    assert "learns from all rows at once and cannot be updated" in refused("update", "k.sx", name)
+    assert "is trained on all rows at once and cannot be updated" in refused("update", "k.sx", name)
 
 
 def test_libsvm_lines_are_named(refused):
@@ -270,7 +270,7 @@ def test_what_is_read_is_not_written_over(refused, run):
     assert "would overwrite the input t.csv" in refused("fit", name, "--target", "kind", "-o", "t.csv")
     assert run("fit", name, "--target", "kind", "-o", "m.sx")[0] == 0
     assert "would overwrite" in refused("predict", "m.sx", name, "-o", "t.csv")
-    assert "is no name for JSON lines" in refused("predict", "m.sx", name, "--json", "-o", "o.csv")
+    assert "does not fit --json" in refused("predict", "m.sx", name, "--json", "-o", "o.csv")
 
 
 def test_parameters_with_options_of_their_own(refused):

@@ -51,7 +51,7 @@ for k in range(1, int(sys.argv[1]) + 1):
     seen["ended"] += not os.WIFSIGNALED(status)
     now = open("m.sx", "rb").read()
     model = sx.load("m.sx")
-    seed = model.facts["settings"]["seed"]
+    seed = model.facts.settings.seed
     assert seed == k if now != old else seed < k, (seed, k)
     seen["new" if now != old else "old"] += 1
     old = now

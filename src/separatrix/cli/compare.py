@@ -8,6 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.options import (
+    DATA,
+    LIMITS,
+    MODEL,
+    OUTPUT,
     Db,
     Delimiter,
     Exclude,
@@ -36,19 +40,29 @@ def compare(
         list[str] | None,
         typer.Option(
             help="Models to compare, separated by commas (may be repeated): averaged, perceptron, voted, pocket, "
-            "neuron, svm, kernel-svm, network, kernel-perceptron, k-nn, tree, sk-perceptron, sk-linear-svc. "
-            "[default: all]"
+            "neuron, svm, online-svm, kernel-svm, network, kernel-perceptron, k-nn, tree, sk-perceptron, "
+            "sk-linear-svc. [default: all]",
+            rich_help_panel=MODEL,
         ),
     ] = None,
-    test: Annotated[float | None, typer.Option(help="Fraction of rows in the test set. [default: 0.2]")] = None,
-    folds: Annotated[int | None, typer.Option(help="Number of cross-validation folds, instead of --test.")] = None,
+    test: Annotated[
+        float | None, typer.Option(help="Fraction of rows in the test set. [default: 0.2]", rich_help_panel=DATA)
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Number of cross-validation folds, instead of --test.", rich_help_panel=DATA)
+    ] = None,
     scale: ScaledBy = None,
-    epochs: Annotated[int | None, typer.Option(help="Maximum number of epochs. [default: that of each model]")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Maximum number of epochs. [default: that of each model]", rich_help_panel=MODEL)
+    ] = None,
     time_limit: Annotated[
         float,
-        typer.Option(help="Seconds for each model, all folds together; a model that takes longer to fit is skipped."),
+        typer.Option(
+            help="Seconds for each model, all folds together; a model that takes longer to fit is skipped.",
+            rich_help_panel=LIMITS,
+        ),
     ] = 30.0,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.", rich_help_panel=MODEL)] = 0,
     features: Features = None,
     exclude: Exclude = None,
     text: Text = None,
@@ -56,14 +70,20 @@ def compare(
     missing: Lacking = None,
     max_levels: MaxLevels = None,
     certify: Annotated[
-        float, typer.Option(help="Seconds for the certificate of linear separability; 0 for none.")
+        float,
+        typer.Option(help="Seconds for the certificate of linear separability; 0 for none.", rich_help_panel=LIMITS),
     ] = 5.0,
     plot: Annotated[
-        Path | None, typer.Option(help="Plot accuracy with its interval and prediction time (.png, .svg or .pdf).")
+        Path | None,
+        typer.Option(
+            help="Plot accuracy with its interval and prediction time (.png, .svg or .pdf).", rich_help_panel=OUTPUT
+        ),
     ] = None,
     scaling: Annotated[
         Path | None,
-        typer.Option(help="Measure and plot prediction time against the number of training rows."),
+        typer.Option(
+            help="Measure and plot prediction time against the number of training rows.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     sql: Sql = None,
     db: Db = None,

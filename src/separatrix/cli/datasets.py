@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import Json
+from separatrix.cli.options import OUTPUT, Json
 from separatrix.cli.writing import console, plain_table
 from separatrix.files import write_text
 
 
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Data set to print or write; without it all are listed.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV file to write.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV file to write.", rich_help_panel=OUTPUT)
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the built-in data sets, or write one to a file.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import check_writable, refuse_same
+from separatrix.cli.options import DATA, OUTPUT, check_writable, refuse_same
 from separatrix.tables.export.targets import TARGETS
 
 
@@ -27,21 +27,32 @@ def export(
             metavar=f"<{'|'.join(TARGETS)}>",
             help=f"Target: {'; '.join(f'{each.name}, {each.about}' for each in TARGETS.values())}. "
             "[default: by the ending of -o]",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Output file. [default: standard output; MODEL.onnx for onnx]"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output file. [default: standard output; MODEL.onnx for onnx]",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     unknown: Annotated[
         UnknownCategory,
-        typer.Option(help="Rows with an unknown category: null (no prediction), or zero (encoded as all zeros)."),
+        typer.Option(
+            help="Rows with an unknown category: null (no prediction), or zero (encoded as all zeros).",
+            rich_help_panel=DATA,
+        ),
     ] = UnknownCategory.null,
     table: Annotated[
-        str | None, typer.Option(help="sql: name of the table, such as sales.customers. [default: data]")
+        str | None,
+        typer.Option(help="sql: name of the table, such as sales.customers. [default: data]", rich_help_panel=OUTPUT),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="c: prefix of all names. [default: the name of the model file]")
+        str | None,
+        typer.Option(help="c: prefix of all names. [default: the name of the model file]", rich_help_panel=OUTPUT),
     ] = None,
 ) -> None:
     """Export a model to ONNX, SQL, C or JSON.

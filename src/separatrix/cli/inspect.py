@@ -28,7 +28,7 @@ def inspect(
     from separatrix.tables.model import TableModel
 
     if top < 1:
-        raise ValueError(f"--top must be at least 1; got {top}")
+        raise ValueError(f"--top must be at least 1; found {top}")
     loaded = load(model)
     console = new_console()
     if not isinstance(loaded, TableModel):

@@ -190,7 +190,7 @@ def parameters(given: list[str]) -> dict[str, Any]:
     for each in given:
         name, sign, text = each.partition("=")
         if not sign or not name.isidentifier():
-            raise ValueError(f"--param must be NAME=VALUE, as in C=10; got {each!r}")
+            raise ValueError(f"--param must be NAME=VALUE, as in C=10; found {each!r}")
         words: dict[str, Any] = {"true": True, "false": False, "none": None, "inf": float("inf")}
         if text.lower() in words:
             value: Any = words[text.lower()]

@@ -64,7 +64,7 @@ def plot(
     from separatrix.cli.models import load_table_model
 
     if top < 1:
-        raise ValueError(f"--top must be at least 1; got {top}")
+        raise ValueError(f"--top must be at least 1; found {top}")
     loaded = load_table_model(model)
     path = output or Path(f"{model.stem}-{kind.value}.png")
     check_picture(path, "-o")

@@ -42,7 +42,8 @@ def predict(
 ) -> None:
     """Predict the class of every row of a raw file.
 
-    Predictions are in the order of the rows, and the file is not held in memory. Rows with missing values have an empty prediction; they are counted at the end.
+    Predictions are in the order of the rows, and the file is not held in memory. Rows with missing values have an
+    empty prediction; they are counted at the end.
 
     For example:
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import Db, Delimiter, Sql, Unknown, check_writable, open_named, refuse_same
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, Unknown, check_writable, open_named, refuse_same
 
 
 def report(
@@ -17,13 +17,18 @@ def report(
         typer.Argument(help="Rows to show in the report: a file, a data set, or '-', as for fit."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file; replaced if it exists. [default: MODEL.html]")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="HTML file; replaced if it exists. [default: MODEL.html]", rich_help_panel=OUTPUT
+        ),
     ] = None,
     unknown: Unknown = "fail",
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the path of the report as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the path of the report as JSON.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Write a report about a model: one self-contained HTML page.
 

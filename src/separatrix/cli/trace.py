@@ -8,7 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import Db, Delimiter, Exclude, Features, Source, Sql, Target, is_example, open_named
+from separatrix.cli.options import (
+    MODEL,
+    OUTPUT,
+    Db,
+    Delimiter,
+    Exclude,
+    Features,
+    Source,
+    Sql,
+    Target,
+    is_example,
+    open_named,
+)
 from separatrix.cli.writing import show_trace
 from separatrix.files import write_text
 from separatrix.loop.problem import as_exact
@@ -36,46 +48,74 @@ def trace(
     rule: Annotated[
         str,
         typer.Option(
-            help="Update rule: perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge or pegasos."
+            help="Update rule: perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge, pegasos.",
+            rich_help_panel=MODEL,
         ),
     ] = "perceptron",
     start: Annotated[
-        str | None, typer.Option(help="Initial weights and then the bias, as in '1,0,1/2'. [default: zeros]")
+        str | None,
+        typer.Option(
+            help="Initial weights and then the bias, as in '1,0,1/2'. [default: zeros]", rich_help_panel=MODEL
+        ),
     ] = None,
     eta0: Annotated[
-        str | None, typer.Option(help="Learning rate (gamma of online_hinge), as in 1, 0.1 or 1/10. [default: 1]")
+        str | None,
+        typer.Option(
+            help="Learning rate (gamma of online_hinge), as in 1, 0.1 or 1/10. [default: 1]", rich_help_panel=MODEL
+        ),
     ] = None,
-    margin: Annotated[str, typer.Option(help="Margin below which margin_perceptron updates.")] = "1",
-    lam: Annotated[str, typer.Option(help="Regularisation strength lambda of pegasos.")] = "1",
+    margin: Annotated[
+        str, typer.Option(help="Margin below which margin_perceptron updates.", rich_help_panel=MODEL)
+    ] = "1",
+    lam: Annotated[str, typer.Option(help="Regularisation strength lambda of pegasos.", rich_help_panel=MODEL)] = "1",
     boundary: Annotated[
         str | None,
-        typer.Option(help="How a score of 0 counts: mistake, correct, positive or negative. [default: mistake]"),
+        typer.Option(
+            help="How a score of 0 counts: mistake, correct, positive or negative. [default: mistake]",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    order: Annotated[str, typer.Option(help="Order of the rows: cyclic, or shuffled (anew in each epoch).")] = "cyclic",
-    seed: Annotated[int, typer.Option(help="Random seed of shuffled orders.")] = 0,
-    intercept: Annotated[bool, typer.Option(help="Fit a bias.")] = True,
-    max_iter: Annotated[int, typer.Option(help="Maximum number of epochs.")] = 100,
-    readout: Annotated[str, typer.Option(help="Final weights: last, averaged, voted or pocket.")] = "last",
-    augmented: Annotated[bool | None, typer.Option(help="Show the bias as the first coordinate.")] = None,
-    flipped: Annotated[bool | None, typer.Option(help="Show negative examples with their sign flipped.")] = None,
+    order: Annotated[
+        str, typer.Option(help="Order of the rows: cyclic, or shuffled (anew in each epoch).", rich_help_panel=MODEL)
+    ] = "cyclic",
+    seed: Annotated[int, typer.Option(help="Random seed of shuffled orders.", rich_help_panel=MODEL)] = 0,
+    intercept: Annotated[bool, typer.Option(help="Fit a bias.", rich_help_panel=MODEL)] = True,
+    max_iter: Annotated[int, typer.Option(help="Maximum number of epochs.", rich_help_panel=MODEL)] = 100,
+    readout: Annotated[
+        str, typer.Option(help="Final weights: last, averaged, voted or pocket.", rich_help_panel=MODEL)
+    ] = "last",
+    augmented: Annotated[
+        bool | None, typer.Option(help="Show the bias as the first coordinate.", rich_help_panel=OUTPUT)
+    ] = None,
+    flipped: Annotated[
+        bool | None, typer.Option(help="Show negative examples with their sign flipped.", rich_help_panel=OUTPUT)
+    ] = None,
     labels: Annotated[
-        str | None, typer.Option(help="Show labels as '+-', '01' or 'own' (as in the data). [default: own]")
+        str | None,
+        typer.Option(
+            help="Show labels as '+-', '01' or 'own' (as in the data). [default: own]", rich_help_panel=OUTPUT
+        ),
     ] = None,
-    threshold: Annotated[bool | None, typer.Option(help="Show theta = -b instead of b.")] = None,
-    decimals: Annotated[bool | None, typer.Option(help="Show 0.5 instead of 1/2.")] = None,
+    threshold: Annotated[
+        bool | None, typer.Option(help="Show theta = -b instead of b.", rich_help_panel=OUTPUT)
+    ] = None,
+    decimals: Annotated[bool | None, typer.Option(help="Show 0.5 instead of 1/2.", rich_help_panel=OUTPUT)] = None,
     format: Annotated[
         Format | None,
-        typer.Option("--format", help="Output format. [default: from the ending of --output, else table]"),
+        typer.Option(
+            "--format", help="Output format. [default: from the ending of --output, else table]", rich_help_panel=OUTPUT
+        ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of standard output.", rich_help_panel=OUTPUT),
     ] = None,
     features: Features = None,
     exclude: Exclude = None,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the steps as JSON.", rich_help_panel=OUTPUT)] = False,
 ) -> None:
     """Print every step of a training run, in exact arithmetic.
 

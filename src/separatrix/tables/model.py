@@ -123,5 +123,7 @@ class TableModel:
         elif isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
         if not isinstance(table, pa.Table):
-            raise TypeError(f"a frame or an Arrow table with the columns of fit is needed; got {type(table).__name__}")
+            raise TypeError(
+                f"a data frame or Arrow table with the columns of fit is needed; found {type(table).__name__}"
+            )
         return join([block.raw for block in ModelRows(self, TableInMemory(table, "the table"))])

@@ -33,7 +33,7 @@ UNKNOWN = ("fail", "zero")
 def check_unknown(unknown: str) -> None:
     """Refuse a word that does not say what to do about a category that the model was not trained on."""
     if unknown not in UNKNOWN:
-        raise ValueError(f"--unknown must be one of {', '.join(UNKNOWN)}; got {unknown!r}")
+        raise ValueError(f"--unknown must be one of {', '.join(UNKNOWN)}; found {unknown!r}")
 
 
 @dataclass

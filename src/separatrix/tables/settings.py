@@ -45,17 +45,17 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
-            raise ValueError(f"--model must be one of {', '.join(MODELS)}; got {self.model!r}")
+            raise ValueError(f"--model must be one of {', '.join(MODELS)}; found {self.model!r}")
         if not 0 <= self.test < 1:
-            raise ValueError(f"--test must be at least 0 and below 1; got {self.test:g}")
+            raise ValueError(f"--test must be at least 0 and below 1; found {self.test:g}")
         if self.epochs is not None and self.epochs < 1:
-            raise ValueError(f"--epochs must be at least 1; got {self.epochs}")
+            raise ValueError(f"--epochs must be at least 1; found {self.epochs}")
         if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"--time-limit must be a positive number of seconds; got {self.time_limit:g}")
+            raise ValueError(f"--time-limit must be a positive number of seconds; found {self.time_limit:g}")
         if not self.certify >= 0:  # nor is nan
-            raise ValueError(f"--certify must be a number of seconds, at least 0; got {self.certify:g}")
+            raise ValueError(f"--certify must be a number of seconds, at least 0; found {self.certify:g}")
         if not 0 <= self.seed < 2**32:
-            raise ValueError(f"--seed must be from 0 to 2^32 - 1; got {self.seed}")
+            raise ValueError(f"--seed must be from 0 to 2^32 - 1; found {self.seed}")
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,10 @@ from separatrix.tables.compare.measure import measure_contender
 from separatrix.tables.compare.plan import ComparisonPlan
 from separatrix.tables.compare.subprocess_runner import SubprocessRunner, UnfinishedError
 from separatrix.tables.compare.trial import Trial
-from separatrix.tables.fit import Settings, fit, split
+from separatrix.tables.fit import fit
 from separatrix.tables.kinds import MODELS, make
+from separatrix.tables.settings import Settings
+from separatrix.tables.split import TestSplit
 from table_files import table, write_matrices
 
 mpl.use("agg")
@@ -124,7 +126,7 @@ def test_every_contender_takes_part_in_the_order_of_accuracy_whatever_the_clock_
     keys = [(-each.scores.accuracy, list(CONTENDERS).index(each.name)) for each in islands.standings]
     assert keys == sorted(keys)
     assert len({accuracy for accuracy, _ in keys}) < len(keys)  # some are equally good
-    assert len({each.scores.right for each in islands.standings}) > 3  # the question tells them apart
+    assert len({each.scores.correct for each in islands.standings}) > 3  # the question tells them apart
 
 
 @pytest.mark.parametrize("name", THEIRS)
@@ -132,7 +134,7 @@ def test_scikit_learns_models_answer_as_in_a_pipeline_of_its_own(name, islands):
     X, held, y, truth = parted()
     answers = steps(THEIRS[name]).fit(X, y).predict(held)
     standing = by_name(islands)[name]
-    assert standing.scores.right == int((answers == truth).sum())
+    assert standing.scores.correct == int((answers == truth).sum())
     assert standing.scores.n == len(truth)
 
 
@@ -141,10 +143,10 @@ def test_our_models_score_as_fit_does(model, islands):
     with open_named("penguins") as source:
         alone = fit(source, ColumnOptions("island"), Settings(model, epochs=EPOCHS, certify=0)).model.facts
     standing = by_name(islands)[model]
-    assert standing.scores.to_dict() == alone["held_out"]
-    assert (standing.status, standing.converged) == (alone["status"], alone["converged"])
-    assert alone["rows"]["train"] == islands.data["rows"]["train"]
-    assert alone["classes"] == islands.data["classes"]
+    assert standing.scores.to_dict() == alone.test.to_dict()
+    assert (standing.status, standing.converged) == (alone.status, alone.converged)
+    assert alone.rows.train == islands.data["rows"]["train"]
+    assert alone.to_dict()["classes"] == islands.data["classes"]
 
 
 def test_folds_are_those_of_scikit_learn_each_scaled_by_its_own_rows():
@@ -156,7 +158,7 @@ def test_folds_are_those_of_scikit_learn_each_scaled_by_its_own_rows():
         seeded = {"random_state": 3} if "random_state" in estimator.get_params() else {}
         own = steps(estimator.__class__(**{**estimator.get_params(), **seeded}))
         answers = cross_val_predict(own, X, y, cv=folds)
-        assert by_name(comparison)[name].scores.right == int((answers == y).sum()), name
+        assert by_name(comparison)[name].scores.correct == int((answers == y).sum()), name
         assert by_name(comparison)[name].scores.n == len(y)
     gap = by_name(comparison)["kernel-svm"].proof
     assert gap.kind == "gap"
@@ -319,7 +321,7 @@ def test_a_sample_is_scored_and_told_apart_on_its_own_rows(monkeypatch, islands)
     whole, part = by_name(islands), by_name(comparison)["k-nn"]
     assert comparison.standings[-1] is part
     assert part.scores.n == 23
-    assert part.scores.right == int(whole["k-nn"].correct[::3].sum())
+    assert part.scores.correct == int(whole["k-nn"].correct[::3].sum())
     assert part.to_dict()["sampled"]
     assert not by_name(comparison)["svm"].sampled
     best = whole[comparison.standings[0].name].correct[::3]
@@ -480,7 +482,7 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
     assert {each["name"] for each in result["contenders"]} == {"svm", "k-nn", "averaged"}
     for each in result["contenders"]:
         assert set(each) == {
-            "name", "family", "rows", "right", "accuracy", "interval", "baseline", "confusion", "sampled",
+            "name", "family", "rows", "correct", "accuracy", "interval", "baseline", "confusion", "sampled",
             "p_value", "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged",
             "certified", "proof",
         }  # fmt: skip
@@ -601,8 +603,8 @@ def test_numbers_without_names_are_compared(kind, run, tmp_path):
     source = write_matrices(tmp_path, table())[kind]
     result = json.loads(done(run("compare", *source, "--models", "averaged,k-nn", "--json", "--certify", 0)))
     alone = json.loads(done(run("fit", *source, "--json", "--certify", 0, "-o", "m.sx")))
-    right = {each["name"]: each["right"] for each in result["contenders"]}
-    assert right["averaged"] == alone["held_out"]["right"]
+    right = {each["name"]: each["correct"] for each in result["contenders"]}
+    assert right["averaged"] == alone["test"]["correct"]
     assert right["k-nn"] > 0
 
 
@@ -618,10 +620,10 @@ def test_words_are_compared(run):
     )  # fmt: skip
     alone = json.loads(done(run("fit", "mail.csv", "--target", "kind", "--text", "body", "--model", "svm", "--json",
                                 "--epochs", 20)))  # fmt: skip
-    right = {each["name"]: each["right"] for each in result["contenders"]}
+    right = {each["name"]: each["correct"] for each in result["contenders"]}
     assert result["sparse"]
     assert set(right) == {"svm", "network", "tree"}
-    assert right["svm"] == alone["held_out"]["right"]
+    assert right["svm"] == alone["test"]["correct"]
 
 
 def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
@@ -639,7 +641,7 @@ def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
     [
         (["--models", "svm,forest"], "--models: unknown model 'forest'; choose from averaged, perceptron, voted, "),
         (["--test", "0"], "--test 0 leaves no test rows to compare on; use a larger --test, or --folds"),
-        (["--test", "2"], "--test must be a share from 0 up to, but not including, 1; found 2"),
+        (["--test", "2"], "--test must be at least 0 and below 1; found 2"),
         (["--folds", "1"], "--folds must be at least 2; found 1"),
         (
             ["--folds", "50"],
@@ -652,7 +654,7 @@ def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
         (["--plot", "a.png", "--scaling", "./a.png"], "--plot and --scaling both name a.png; each needs a file of its"),
         (["--epochs", "0"], "--epochs must be at least 1; found 0"),
         (["--plot", "c.gif"], "--plot c.gif: the ending must be one of .png, .svg, .pdf"),
-        (["--scaling", "no/c.png"], "cannot write no/c.png: there is no folder"),
+        (["--scaling", "no/c.png"], "cannot write no/c.png: the folder"),
         (["--target", "islnd"], "penguins has no column 'islnd', which --target names (did you mean 'island'?)"),
         (["--features", "island"], "--features names 'island', which is the target"),
     ],
@@ -675,10 +677,10 @@ def test_fit_refuses_such_seconds_for_a_certificate_too(seconds, run):
 def test_a_class_that_is_lost_and_a_single_class_are_refused(run):
     Path("rare.csv").write_text("a,y\n" + "".join(f"{k},u\n{k + 0.5},v\n" for k in range(8)) + "3,w\n")
     labels = np.array([0, 1] * 8 + [2], dtype=np.int32)
-    seed = next(seed for seed in range(100) if 16 in split(labels, 0.2, seed)[1])
+    seed = next(seed for seed in range(100) if 16 in TestSplit(np.bincount(labels), 0.2, seed).rows(labels)[1])
     status, _, err = run("compare", "rare.csv", "--target", "y", "--seed", seed, "--models", "tree")
     assert status == 2
-    assert "rare.csv: no row of class 'w' is left to learn from with --test 0.2; use a smaller --test" in err
+    assert "rare.csv: class 'w' has no training row with --test 0.2; use a smaller --test" in err
     Path("one.csv").write_text("a,y\n1,u\n2,u\n")
     status, _, err = run("compare", "one.csv", "--target", "y")
     assert status == 2

@@ -98,7 +98,7 @@ def test_a_precomputed_kernel_is_refused():
 def test_models_that_are_not_linear_are_refused():
     from sklearn.tree import DecisionTreeClassifier
 
-    with pytest.raises(ValueError, match=r"a DecisionTreeClassifier cannot be exported: .* is no fitted linear"):
+    with pytest.raises(ValueError, match=r"a DecisionTreeClassifier cannot be exported: .* is not a fitted linear"):
         sx.export(DecisionTreeClassifier().fit(X, Y), to="json")
     with pytest.raises(ValueError, match="a str is not a model that can be exported"):
         sx.export("model.sx", to="json")
@@ -174,7 +174,7 @@ def test_a_script_of_the_users_own_is_left_alone(penguins, tmp_path):
     (tmp_path / "penguins.sx").rename(tmp_path / "separatrix.js")
     status, _, messages = penguins("export", "separatrix.js", "-o", "other.json")
     assert status == 2
-    assert "would write over separatrix.js" in messages
+    assert "would overwrite the input separatrix.js" in messages
 
 
 def test_a_pipe_gets_the_model_and_no_script(penguins):
@@ -246,8 +246,8 @@ def test_duckdb_predicts_what_predict_does(penguins, tmp_path):
         (["penguins.sx", "--to", "sql", "--name", "x"], "--name is only for --to c, not for sql"),
         (["penguins.sx", "--to", "sql", "--table", ""], "table must be a name such as customers or sales.customers"),
         (["nothing.sx", "--to", "sql"], "nothing.sx"),
-        (["penguins.sx", "--to", "sql", "-o", "."], ". is a folder; -o needs the name of a file"),
-        (["penguins.sx", "--to", "sql", "-o", "penguins.sx"], "would write over penguins.sx"),
+        (["penguins.sx", "--to", "sql", "-o", "."], ". is a folder; -o needs a file name"),
+        (["penguins.sx", "--to", "sql", "-o", "penguins.sx"], "would overwrite the input penguins.sx"),
         (["penguins.sx", "--to", "c", "-o", "no/such/model.h"], "no/such/model.h"),
     ],
 )

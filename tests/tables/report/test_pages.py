@@ -9,9 +9,10 @@ import pytest
 import browser_pages
 from separatrix.cli.options import open_named
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.fit import Settings, fit
+from separatrix.tables.fit import fit
 from separatrix.tables.report.page import write_report
 from separatrix.tables.report.rows import inspect_rows
+from separatrix.tables.settings import Settings
 from table_files import as_csv, table, write_nasty
 
 

@@ -22,6 +22,7 @@ from sklearn.metrics import confusion_matrix
 from page_tree import Node, read_page
 from separatrix import datasets, load
 from separatrix.cli.options import open_named
+from separatrix.tables import rows as model_rows
 from separatrix.tables.report import rows as report_rows
 from separatrix.tables.report.axes import Axis
 from separatrix.tables.report.boundary_distance import BoundaryDistance
@@ -65,7 +66,8 @@ def spaced(node: Node) -> str:
 def penguins(tmp_path_factory):
     """Return the model of the penguins, what it says of them, and its page."""
     from separatrix.tables.columns import ColumnOptions
-    from separatrix.tables.fit import Settings, fit
+    from separatrix.tables.fit import fit
+    from separatrix.tables.settings import Settings
 
     with open_named("penguins") as source:
         fitted = fit(source, ColumnOptions("species"), Settings())
@@ -85,12 +87,12 @@ def birds() -> tuple[list[dict[str, str]], list[int]]:
 
 def test_the_summary_has_the_test_accuracy_its_interval_and_the_baseline(penguins):
     model, _, page = penguins
-    held = model.facts["held_out"]
-    n, p, z = held["rows"], held["right"] / held["rows"], 1.959963984540054
+    held = model.facts.test.to_dict()
+    n, p, z = held["rows"], held["correct"] / held["rows"], 1.959963984540054
     middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low, high = ((middle + sign * half) / (1 + z * z / n) for sign in (-1, 1))
     said = spaced(page.all("header")[0])
-    assert f"Test accuracy {p:.1%} ({held['right']} of {n}; 95% CI {100 * low:.1f}\u2013{high:.1%})" in said
+    assert f"Test accuracy {p:.1%} ({held['correct']} of {n}; 95% CI {100 * low:.1f}\u2013{high:.1%})" in said
     assert f"majority class {held['baseline']:.1%}" in said
     assert "11 of 344 rows with missing values were dropped" in said
     assert "linearly separable from all others on the training rows (proved)" in said
@@ -107,7 +109,7 @@ def test_the_confusion_matrices_count_what_scikit_learn_counts(penguins):
     all_rows = page.table("All labelled rows of penguins")
     assert [[int(cell) for cell in row[1:-1]] for row in all_rows[1:]] == expected.tolist()
     held = page.table("Test set of penguins")
-    assert [[int(cell) for cell in row[1:-1]] for row in held[1:]] == model.facts["held_out"]["confusion"]
+    assert [[int(cell) for cell in row[1:-1]] for row in held[1:]] == model.facts.test.confusion.tolist()
     assert all_rows[0][1:-1] == ["Adelie", "Chinstrap", "Gentoo"]
 
 
@@ -164,7 +166,7 @@ def test_a_step_of_its_distance_takes_a_row_across_the_boundary(penguins):
 
 def test_the_bound_beside_the_mistakes_is_the_sum_over_the_classes(penguins):
     model, _, page = penguins
-    allowed = sum(math.floor(each["mistake_bound"]) for each in model.facts["certificate"]["rest"])
+    allowed = sum(math.floor(each["mistake_bound"]) for each in model.facts.certificate["rest"])
     made = sum(model.estimator.history_.mistakes)
     said = spaced(page.with_id("training"))
     assert f"{made:,} mistakes in total; mistake bound {allowed:,} (both summed over the one-vs-rest tasks)" in said
@@ -200,7 +202,7 @@ def test_the_page_tells_where_the_model_comes_from(penguins):
 
     model, _, page = penguins
     said = spaced(page.with_id("provenance"))
-    for text in (model.facts["fingerprint"], model.facts["data"], np.__version__, sklearn.__version__, "averaged"):
+    for text in (model.facts.fingerprint, model.facts.data, np.__version__, sklearn.__version__, "averaged"):
         assert text in said
     becomes = {row[0]: row for row in page.table("Preprocessing of columns")[1:]}
     assert becomes["island"][2] == "Biscoe, Dream, Torgersen"
@@ -211,7 +213,7 @@ def test_the_certificate_is_on_the_page_claim_by_claim(penguins):
     from separatrix.certificates.multiclass import Certificates
 
     model, _, page = penguins
-    certificate = Certificates.from_json(json.dumps(model.facts["certificate"]))
+    certificate = Certificates.from_json(json.dumps(model.facts.certificate))
     assert page.table("Each class against the others")[1:] == certificate.facts()
     proofs = [spaced(each) for each in page.with_id("certificate").all("details")]
     for each, told in zip(certificate.all, proofs, strict=True):
@@ -288,7 +290,7 @@ def test_the_sample_is_the_same_however_the_rows_arrive(run, tmp_path, monkeypat
     model = load("t.sx")
     with open_named("t.csv") as source:
         at_once = inspect_rows(model, source)
-    monkeypatch.setattr(report_rows, "table_rows", in_pieces(report_rows.table_rows, 700))
+    monkeypatch.setattr(model_rows, "table_rows", in_pieces(model_rows.table_rows, 700))
     with open_named("t.csv") as source:
         piecewise = inspect_rows(model, source)
     assert len(at_once.sample) == 1200
@@ -418,7 +420,7 @@ def test_many_classes_are_told_apart_or_drawn_as_others(run, tmp_path):
         assert [spaced(node) for node in legend.all("li")][-2:] == ["other classes", "misclassified"]
     wrong = page.table("Test set of t.csv")
     assert wrong[0] == ["actual", "predicted", "rows", "rows of the class"]
-    counts = np.array(load("t.sx").facts["held_out"]["confusion"])
+    counts = load("t.sx").facts.test.confusion
     assert int(wrong[1][2]) == (counts - np.diag(np.diag(counts))).max()
 
 
@@ -481,7 +483,7 @@ def test_what_was_found_before_an_update_is_not_told_of_the_model_after_it(run, 
     assert "training accuracy" in spaced(page_of("t.html").all("dl")[0])
     done(run("update", "t.sx", "u.csv", "-o", "u.sx"))
     done(run("report", "u.sx", "-o", "u.html"))
-    assert "training_accuracy" not in load("u.sx").facts
+    assert load("u.sx").facts.training_accuracy is None
     cards = spaced(page_of("u.html").all("dl")[0])
     assert "training accuracy" not in cards
     assert "no longer known the model was updated after the fit" in cards
@@ -498,7 +500,7 @@ def test_a_page_tells_why_there_is_no_certificate(run, tmp_path, monkeypatch):
     done(run("fit", "many.csv", "--target", "kind", "--certify", 5, "--test", 0, "--report", "many.html"))
     done(run("fit", "t.csv", "--target", "label", "--certify", 0, "--report", "off.html"))
     done(run("fit", "t.csv", "--target", "label", "--cache", "kept", "-o", "d.sx", "--report", "disk.html"))
-    monkeypatch.setattr(fit_module, "_KEPT_CERTIFICATE", 10)
+    monkeypatch.setattr(fit_module, "_STORED_CERTIFICATE", 10)
     done(run("fit", "t.csv", "--target", "label", "-o", "large.sx"))
     done(run("report", "large.sx"))
     for name, word, why in (
@@ -553,7 +555,7 @@ def test_rows_without_column_names_have_a_report_too(kind, run, tmp_path):
 
 
 def test_unscaled_numbers_get_their_standard_deviation_from_the_rows(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(report_rows, "table_rows", in_pieces(report_rows.table_rows, 37))
+    monkeypatch.setattr(model_rows, "table_rows", in_pieces(model_rows.table_rows, 37))
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     done(run("fit", "t.csv", "--target", "label", "--scale", "none", "--features", "length,width", "--test", 0))
     done(run("report", "t.sx", "-o", "without.html"))
@@ -698,7 +700,7 @@ def test_an_interrupted_fit_says_how_to_have_its_report(run, monkeypatch):
 
     def cut(*given, **named):
         fitted = whole(*given, **named)
-        return fit_module.Fitted(fitted.model, True)
+        return fit_module.FitResult(fitted.model, True)
 
     monkeypatch.setattr(fit_module, "fit", cut)
     status, out, _ = run("fit", "penguins", "--target", "species", "--report", "p.html")
@@ -752,13 +754,13 @@ def test_what_cannot_be_reported_is_refused_before_any_work(run, tmp_path):
     assert "the name of a report must end in .html" in failed(
         run("fit", "penguins", "--target", "species", "--report", "p.txt")
     )
-    assert "there is no folder" in failed(run("report", "penguins.sx", "-o", "nowhere/p.html"))
+    assert "does not exist" in failed(run("report", "penguins.sx", "-o", "nowhere/p.html"))
     assert "--unknown must be fail or zero" in failed(run("report", "penguins.sx", "penguins", "--unknown", "x"))
-    assert "neither a file nor a built-in" in failed(run("report", "penguins.sx", "pinguins"))
+    assert "nor a built-in data set" in failed(run("report", "penguins.sx", "pinguins"))
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     assert "t.csv has no columns 'bill_length_mm'" in failed(run("report", "penguins.sx", "t.csv"))
     (tmp_path / "new.csv").write_text(datasets.as_csv("penguins").replace("Biscoe", "Anvers"))
-    assert "holds a text that the model was not trained on" in failed(run("report", "penguins.sx", "new.csv"))
+    assert "the model was not trained on the category 'Anvers'" in failed(run("report", "penguins.sx", "new.csv"))
     done(run("report", "penguins.sx", "new.csv", "--unknown", "zero", "-o", "new.html"))
     (tmp_path / "empty.csv").write_text(datasets.as_csv("penguins").splitlines()[0] + "\nAdelie,Dream,,,,,,\n")
     failed(run("report", "penguins.sx", "empty.csv"))

@@ -144,7 +144,7 @@ def test_mistakes_so_far_are_drawn_below_their_bound(run):
     done(run("fit", "penguins", "--target", "species", "--report", "p.html"))
     model = load("penguins.sx")
     so_far = np.cumsum(model.estimator.history_.mistakes)
-    bound = sum(int(each["mistake_bound"]) for each in model.facts["certificate"]["rest"])
+    bound = sum(int(each["mistake_bound"]) for each in model.facts.certificate["rest"])
     page = page_of("p.html")
     log = "Logarithmic scale" in Chart.of(page, "Mistakes and their bound").says()
     chart = Chart.of(page, "Mistakes and their bound", log=log)

@@ -24,7 +24,7 @@ from separatrix.text import times
 
 def groups(file: RowFile, seed: int, epoch: int, *, shuffle: bool = True) -> list[list[tuple[int, int]]]:
     """Return the pieces of an epoch in their order, in groups that are in memory together."""
-    held = 16  # pieces
+    held = 64  # pieces: enough for each group to have about the classes of the whole file
     pieces = file.cut(rowfile.GROUP // held)
     if shuffle:
         order = np.random.default_rng([seed, epoch]).permutation(len(pieces))

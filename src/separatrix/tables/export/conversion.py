@@ -233,11 +233,11 @@ def _voted(estimator: Any) -> Voted:
     """Return the voters of all tasks over the rows that any of them misclassified while training."""
     rows, voters, first = [], [], 0
     for state in estimator._states:
-        index, signed, counts, square = state.ballot.voters()
-        start, bias = state.ballot.start
+        index, signed, counts, square = state.voted_weights.voters()
+        start, bias = state.voted_weights.start
         voters.append(VoterSequence(start, bias, index + first, signed, counts, square))
-        if state.ballot.rows is not None:
-            rows.append(_dense(state.ballot.rows))
+        if state.voted_weights.rows is not None:
+            rows.append(_dense(state.voted_weights.rows))
             first += len(rows[-1])
     support = np.concatenate(rows) if rows else np.zeros((0, int(estimator.n_features_in_)))
     return Voted("linear", 1.0, 1, 0.0, support, voters)

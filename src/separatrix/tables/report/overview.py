@@ -64,8 +64,8 @@ def _quality(context: ReportContext) -> list[Content]:
     if inspected is not None and inspected.confusion.n and not inspected.trained_on:
         scored = inspected.confusion
         return [
-            "Accuracy on ", data(inspected.source), f": {scored.accuracy:.1%} ({scored.correct:,} of {scored.n:,}). Some "
-            "or all of these rows may be training rows, so this says little about new rows. ", why,
+            "Accuracy on ", data(inspected.source), f": {scored.accuracy:.1%} ({scored.correct:,} of {scored.n:,}). "
+            "Some or all of these rows may be training rows, so this says little about new rows. ", why,
         ]  # fmt: skip
     return [why]
 
