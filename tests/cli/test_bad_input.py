@@ -70,15 +70,15 @@ def test_a_binary_file_named_csv(refused):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "which column of a.csv holds the labels? Name it with --target: its columns are a, b, kind; perhaps "
+        ([], "--target is missing: name the column of a.csv with the labels; its columns are a, b, kind; perhaps "
              "--target kind"),
         (["--target", "knid"], "a.csv has no column 'knid', which --target names (did you mean 'kind'?); its columns "
                                "are a, b, kind"),
         (["--target", "kind", "--features", "c"], "a.csv has no column 'c', which --features names"),
-        (["--target", "kind", "--exclude", "a,b"], "no column is left to learn from"),
+        (["--target", "kind", "--exclude", "a,b"], "no feature column is left"),
         (["--target", "kind", "--features", "a", "--exclude", "a"], "'a' is both in --features and in --exclude"),
-        (["--target", "kind", "--weight", "kind"], "column 'kind' holds VARCHAR; weights must be numbers"),
-        (["--target", "kind", "--text", "a"], "--text is for columns of text"),
+        (["--target", "kind", "--weight", "kind"], "column 'kind' is VARCHAR; sample weights must be numbers"),
+        (["--target", "kind", "--text", "a"], "--text is for text columns"),
         (["--target", "kind", "--features", "kind"], "--features names 'kind', which is the target"),
         (["--target", "kind", "--test", "1"], "--test must be at least 0 and below 1"),
         (["--target", "kind", "--epochs", "0"], "--epochs must be at least 1"),
@@ -105,13 +105,13 @@ def test_options_that_cannot_be_meant(refused, arguments, words):
                                                              "almost unique"),
         ("a,y\n" + "".join(f"{k},{k / 7}\n" for k in range(60)), "it is "),
         ("a,y\n1,\n2,\n", "have missing values"),
-        ("a,when,y\n1,2024-01-02,x\n2,2024-01-03,z\n", "column 'when' holds dates or times (DATE), which are no "),
-        ("a,y\n" + "".join(f"id{k},{'xz'[k % 2]}\n" for k in range(300)), "column 'a' holds more than 100 different "
-                                                                          "texts within 300 rows and looks like a name "
-                                                                          "or an id: leave it out with --exclude a"),
+        ("a,when,y\n1,2024-01-02,x\n2,2024-01-03,z\n", "column 'when' has dates or times (DATE), not numbers"),
+        ("a,y\n" + "".join(f"id{k},{'xz'[k % 2]}\n" for k in range(300)), "column 'a' has more than 100 "
+                                                                          "categories within 300 rows and looks like a "
+                                                                          "name or an id: exclude it with --exclude a"),
         ("a,y\n" + "".join(f"this is sentence number {k} of a text,{'xz'[k % 2]}\n" for k in range(300)),
-         "looks like free text: read it as words with --text a"),
-        ("a,y\n1,x\nnine,z\n2,x\n3,z\n", "column 'a' holds numbers and also 'nine'"),
+         "looks like free text: use it as text with --text a"),
+        ("a,y\n1,x\nnine,z\n2,x\n3,z\n", "column 'a' has numbers and also 'nine'"),
         ("a,y\n1,x\ninf,z\n2,x\n3,z\n", "row 2, column 'a': inf is not a finite number"),
         ("a,a,y\n1,1,x\n2,2,z\n", "two columns called 'a'"),
         ("1,2,3\n4,5,6\n", "has numbers only; a header line"),
@@ -287,7 +287,7 @@ def test_settings_cannot_change_when_a_run_goes_on(refused, run):
 
 def test_a_typo_among_many_numbers_is_named(refused):
     rows = "".join(f"{k}.5,{'xy'[k % 2]}\n" for k in range(300))
-    assert "column 'a' holds numbers and also 'oops'" in refused(
+    assert "column 'a' has numbers and also 'oops'" in refused(
         "fit", write("t.csv", "a,y\noops,x\n" + rows), "--target", "y"
     )
 

@@ -126,8 +126,8 @@ def test_summary_for_people(files, run):
     out = done(run("fit", files["csv"][0], "--target", "label"))
     for words in ("rows", "dropped (missing values: length", "Training set", "test set", "Classes: no ",
                   "Averaged perceptron, ", "Linear separability (scaled features; proved): ", "Test accuracy ",
-                  "95% CI ", "majority class ", "actual \\ predicted", "Largest weights", "colour=red", "Model written to t.sx",
-                  "Next: "):  # fmt: skip
+                  "95% CI ", "majority class ", "actual \\ predicted", "Largest weights", "colour=red",
+                  "Model written to t.sx", "Next: "):  # fmt: skip
         assert words in out, words
     assert Path("t.sx").exists()
 

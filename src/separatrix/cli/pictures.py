@@ -21,7 +21,7 @@ def new_figure(width: float = 7.2, height: float = 5.2) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ValueError("pictures need matplotlib: pip install 'separatrix[plot]'") from None
+        raise ValueError("plots need matplotlib: pip install 'separatrix[plot]'") from None
     return Figure(layout="constrained", figsize=(width, height))
 
 

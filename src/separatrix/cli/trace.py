@@ -76,7 +76,7 @@ def trace(
         ),
     ] = None,
     order: Annotated[
-        str, typer.Option(help="Order of the rows: cyclic, or shuffled (anew in each epoch).", rich_help_panel=MODEL)
+        str, typer.Option(help="Order of the rows: cyclic, or shuffled in each epoch.", rich_help_panel=MODEL)
     ] = "cyclic",
     seed: Annotated[int, typer.Option(help="Random seed of shuffled orders.", rich_help_panel=MODEL)] = 0,
     intercept: Annotated[bool, typer.Option(help="Fit a bias.", rich_help_panel=MODEL)] = True,

@@ -20,9 +20,9 @@ from sklearn.utils.validation import validate_data
 
 from separatrix.estimators.fitting import (
     CallbackSupportMixin,
-    check_codes,
     check_fitted,
     check_stop,
+    checked_labels,
     count,
     encoded,
     fingerprint,
@@ -129,14 +129,16 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self
             This estimator.
         """
-        classes, codes = encoded(self, y)
-        return self._fit_codes(X, codes, classes, sample_weight)
+        return self._fit_labels(X, encoded(self, y), sample_weight)
 
     def _fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
         """Do what ``fit`` does for labels that are places in the sorted ``classes``; each must have an example."""
+        return self._fit_labels(X, checked_labels(codes, classes), sample_weight)
+
+    def _fit_labels(self: Self, X: Any, labels: Labels, sample_weight: Any) -> Self:
         stop = self._check_parameters()
         with undone_on_error(self):
-            problem = self._problem(X, Labels(classes, np.asarray(codes, dtype=np.int32)), sample_weight)
+            problem = self._problem(X, labels, sample_weight)
             counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]
             present = problem.classes[np.unique(counted)] if len(counted) < problem.n else problem.classes
             if len(present) < 2:
@@ -248,8 +250,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         if later:
             labels = joined(labels, self.classes_)
         problem = Problem(rows, labels, sample_weight=sample_weight, bias=bias, check_finite=False)
-        if not online:
-            check_codes(problem)
         weigh_classes(problem, self.class_weight)
         return problem
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -82,15 +83,18 @@ def encoded(estimator: Any, y: Any) -> Labels:
     return encode_labels(y)
 
 
-def check_codes(problem: Problem) -> None:
-    """Refuse codes that are of no class, and classes without any example."""
-    classes, codes = problem.classes, problem.codes
+def checked_labels(codes: Any, classes: NDArray[Any]) -> Labels:
+    """Return labels that are given as codes; refuse codes of no class, and classes without any example."""
+    codes = np.asarray(codes, dtype=np.int32)
+    if not len(codes):
+        raise ValueError("there are no examples")
     counts = np.bincount(codes, minlength=len(classes)) if codes.min() >= 0 else ()
     if len(counts) != len(classes):
         raise ValueError(f"codes must be places in the {len(classes)} classes; found {codes.min()} to {codes.max()}")
     if not np.all(counts):
         label = classes[np.argmin(counts) :].tolist()[0]
         raise ValueError(f"the class {label!r} has no examples: leave it out of the classes")
+    return Labels(classes, codes)
 
 
 def joined(labels: Labels, *others: Any) -> Labels:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.estimators.fitting import count, encoded, number, threads, undone_on_error
+from separatrix.estimators.fitting import checked_labels, count, encoded, number, threads, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.kernels import Kernel
@@ -169,14 +169,16 @@ class KernelSVM(KernelClassifier):
         self
             This estimator.
         """
-        classes, codes = encoded(self, y)
-        return self._fit_codes(X, codes, classes, sample_weight)
+        return self._fit_labels(X, encoded(self, y), sample_weight)
 
     def _fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
         """Do what ``fit`` does for labels that are places in the sorted ``classes``; each must have an example."""
+        return self._fit_labels(X, checked_labels(codes, classes), sample_weight)
+
+    def _fit_labels(self: Self, X: Any, labels: Labels, sample_weight: Any) -> Self:
         C, tol, max_iter = self._check_numbers()
         with undone_on_error(self):
-            problem, kernel = self._checked(X, Labels(classes, np.asarray(codes, dtype=np.int32)), sample_weight)
+            problem, kernel = self._checked(X, labels, sample_weight)
             weights = np.ones(problem.n) if problem.weights is None else problem.weights
             codes = [code for code in range(len(problem.classes)) if (weights[problem.codes == code] > 0).any()]
             pairs: list[_Pair] = []

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from separatrix.estimators.fitting import check_codes, check_fitted, number, weigh_classes
+from separatrix.estimators.fitting import check_fitted, number, weigh_classes
 from separatrix.geometry.kernel_cache import capacity
 from separatrix.geometry.kernels import KERNELS, Kernel, check_kernel
 from separatrix.geometry.rows import Floats, Rows, is_sparse
@@ -58,7 +58,6 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = Rows(X)
         validate_data(self, X, reset=True, skip_check_array=True)
         problem = Problem(rows, labels, sample_weight=sample_weight, bias=None)
-        check_codes(problem)
         original = problem.weights  # of the examples alone
         weigh_classes(problem, self.class_weight)
         counted = problem.codes if problem.weights is None else problem.codes[problem.weights > 0]

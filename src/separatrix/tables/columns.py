@@ -1,4 +1,4 @@
-"""Which columns of a table are learned from, and as what."""
+"""Which columns of a table are features, and of which type."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ _LIKELY = ("target", "label", "class", "y", "outcome", "category", "diagnosis", 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """What a person asks of the columns.
+    """Options about the columns.
 
     Parameters
     ----------
     target : str, optional
         The column with the labels.
     features, exclude : tuples of str
-        The columns to learn from (empty: all that are left), and those to leave out.
+        The feature columns (empty: all others), and those to leave out.
     weight : str, optional
-        The column that says how often a row counts.
+        The column with the sample weights.
     text : tuple of str
-        Columns to read as words.
+        Text columns, which become bags of words.
     text_method : {"tfidf", "hashed"}
-        Words and pairs of words by name, weighed by how rare they are; or hashed into a fixed number of places, which
-        needs no memory of the words.
+        Unigrams and bigrams weighted by tf-idf, or hashed into a fixed number of features.
     missing : {"drop", "mean", "fail"}
         What to do with rows in which something is missing.
     scale : {"standard", "minmax", "none"}, optional
         How numbers are scaled; by default "standard", and "none" for sparse data.
     max_levels : int
-        The most different texts of a column that is learned from text by text.
+        The maximum number of categories in a column.
     """
 
     target: str | None = None
@@ -64,7 +63,7 @@ class ColumnOptions:
 
 @dataclass(frozen=True)
 class ChosenColumns:
-    """The columns that are read: those to learn from in the table's order, the target, the weight."""
+    """The columns that are read: the features in the table's order, the target, the weight."""
 
     numbers: tuple[Column, ...]
     categories: tuple[Column, ...]
@@ -93,9 +92,9 @@ def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> Cho
     if options.weight is not None:
         weight = column_called(where, by_name, options.weight, "--weight")
         if weight.kind != "number":
-            raise ValueError(f"{where}, column {weight.name!r} holds {weight.type}; weights must be numbers")
+            raise ValueError(f"{where}, column {weight.name!r} is {weight.type}; sample weights must be numbers")
         if weight is target:
-            raise ValueError(f"--target and --weight are both {weight.name!r}: a column can be one of them")
+            raise ValueError(f"--target and --weight are both {weight.name!r}: they must be two columns")
     for option, names in (("--features", options.features), ("--exclude", options.exclude), ("--text", options.text)):
         for name in names:
             if column_called(where, by_name, name, option) in (target, weight):
@@ -108,7 +107,7 @@ def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> Cho
         raise ValueError(f"{twice[0]!r} is both in --features and in --exclude")
     used = [c for c in columns if c.name in wanted and c.name not in taken and c.name not in options.exclude]
     if not used:
-        raise ValueError(f"{where}: no column is left to learn from; its columns are {listed(by_name)}")
+        raise ValueError(f"{where}: no feature column is left; its columns are {listed(by_name)}")
     for column in used:
         _check_kind(where, column, options)
     texts = tuple(c for c in used if c.name in options.text)
@@ -131,16 +130,16 @@ def _check_kind(where: str, column: Column, options: ColumnOptions) -> None:
     name = column.name
     if name in options.text:
         if column.kind != "text":
-            raise ValueError(f"{where}, column {name!r} holds {column.type}; --text is for columns of text")
+            raise ValueError(f"{where}, column {name!r} is {column.type}; --text is for text columns")
     elif column.kind == "date":
         raise ValueError(
-            f"{where}, column {name!r} holds dates or times ({column.type}), which are no numbers: leave it out with "
+            f"{where}, column {name!r} has dates or times ({column.type}), not numbers: leave it out with "
             f"--exclude {_shell(name)}, or make a number of it with --sql, as in "
             f'"select *, epoch({name}) as seconds from data"'
         )
     elif column.kind == "other":
         raise ValueError(
-            f"{where}, column {name!r} holds {column.type}, neither numbers nor text: leave it out with --exclude "
+            f"{where}, column {name!r} is {column.type}, neither numbers nor text: leave it out with --exclude "
             f"{_shell(name)}"
         )
 
@@ -154,11 +153,11 @@ def _target(where: str, columns: Sequence[Column], by_name: dict[str, Column], n
         likely = suggestion(columns)
         hint = f"; perhaps --target {_shell(likely)}" if likely else ""
         raise ValueError(
-            f"which column of {where} holds the labels? Name it with --target: its columns are {listed(by_name)}{hint}"
+            f"--target is missing: name the column of {where} with the labels; its columns are {listed(by_name)}{hint}"
         )
     column = column_called(where, by_name, name, "--target")
     if column.kind in ("date", "other"):
-        raise ValueError(f"{where}, column {name!r} holds {column.type}; labels must be text, whole numbers or flags")
+        raise ValueError(f"{where}, column {name!r} is {column.type}; labels must be text, integers or booleans")
     return column
 
 

@@ -45,7 +45,7 @@ class ClassCount:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """Where training on disk stands: epochs done, groups of rows done in the current one, mistakes in it so far."""
 
     epoch: int = 0
@@ -90,7 +90,7 @@ class Facts:
         Whether it was trained on rows on disk.
     status, converged, interrupted : str, bool, bool
         How training ended.
-    progress, mistakes : Progress or None, tuple of int
+    progress, mistakes : TrainingProgress or None, tuple of int
         Of training on disk: where it stands, and the mistakes in each epoch.
     test : Scores or None
         On the test set.
@@ -122,7 +122,7 @@ class Facts:
     status: str = ""
     converged: bool = False
     interrupted: bool = False
-    progress: Progress | None = None
+    progress: TrainingProgress | None = None
     mistakes: tuple[int, ...] = ()
     test: Scores | None = None
     training_accuracy: float | None = None
@@ -157,7 +157,7 @@ class Facts:
             if "version" not in own:
                 own = _from_version_0(own)
             own = {name: value for name, value in own.items() if name in cls.__dataclass_fields__}
-            for name, kind in (("rows", RowCounts), ("columns", ColumnUse), ("progress", Progress),
+            for name, kind in (("rows", RowCounts), ("columns", ColumnUse), ("progress", TrainingProgress),
                                ("options", ColumnOptions), ("settings", Settings)):  # fmt: skip
                 if own.get(name) is not None:
                     own[name] = kind(**{key: _tuples(value) for key, value in own[name].items()})
@@ -176,7 +176,7 @@ _KINDS: dict[str, Any] = {
     "version": int, "separatrix": str, "source": str, "fingerprint": str | None, "options": ColumnOptions,
     "settings": Settings, "rows": RowCounts, "columns": ColumnUse, "classes": tuple, "missing": dict, "constant": tuple,
     "data": str | None, "on_disk": bool, "status": str, "converged": bool, "interrupted": bool,
-    "progress": Progress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
+    "progress": TrainingProgress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
     "certificate": dict | None, "no_certificate": str, "updates": tuple, "seconds": float | int | None,
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.disk import cache
 from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.disk.training import DiskTraining
-from separatrix.tables.facts import Facts, Progress
+from separatrix.tables.facts import Facts, TrainingProgress
 from separatrix.tables.kinds import MODELS, ON_DISK, make
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable, prepare
@@ -194,7 +194,7 @@ def _stream(
     table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int
 ) -> _Trained:
     epochs = settings.epochs if settings.epochs is not None else MODELS[settings.model].epochs or 20
-    progress, mistakes = Progress(), []
+    progress, mistakes = TrainingProgress(), []
     if before is None:
         estimator = make(
             settings.model, epochs=epochs, time_limit=None, seed=settings.seed, parameters=settings.parameters,

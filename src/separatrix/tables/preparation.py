@@ -44,7 +44,7 @@ def _check_numbers(what: str, values: Any, size: int) -> None:
 
 @dataclass(frozen=True)
 class Feature:
-    """A column that is learned from.
+    """A feature column.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Preparation:
 
     def __post_init__(self) -> None:
         if not isinstance(self.features, tuple) or not all(isinstance(each, Feature) for each in self.features):
-            raise ValueError("the columns are no tuple of features")
+            raise ValueError("the columns are not a tuple of features")
         if self.missing not in MISSING or self.scale not in SCALES or self.anonymous not in ANONYMOUS:
             raise ValueError(f"no rows are prepared by {self.missing!r}, {self.scale!r}, {self.anonymous!r}")
         if len({feature.name for feature in self.features}) < len(self.features) or not isinstance(self.sparse, bool):

@@ -1,4 +1,4 @@
-"""Batches of a table into rows of numbers and codes; what is missing or cannot be used is found here."""
+"""Batches of a table into rows of numbers and codes; missing and unusable values are found here."""
 
 from __future__ import annotations
 
@@ -73,14 +73,12 @@ class Levels:
             raise ValueError(mixed(self._where, self._name, others[0] if others else texts[0]))
         long = sum(map(len, texts)) / len(texts) >= _LONG
         name = self._name
-        words = f"read it as words with --text {name}"
-        ways = (
-            f"{words}, leave it out with --exclude {name}" if long else f"leave it out with --exclude {name}, {words}"
-        )
+        words = f"use it as text with --text {name}"
+        ways = f"{words}, exclude it with --exclude {name}" if long else f"exclude it with --exclude {name}, {words}"
         kind = "looks like free text" if long else "looks like a name or an id"
         raise ValueError(
-            f"{self._where}, column {name!r} holds more than {self._most} different texts within {row:,} rows and "
-            f"{kind}: {ways}, or allow more with --max-levels"
+            f"{self._where}, column {name!r} has more than {self._most} categories within {row:,} rows and {kind}: "
+            f"{ways}, or allow more with --max-levels"
         )
 
 
@@ -226,16 +224,16 @@ def _check_whole(where: str, name: str, cells: list[int | None], first: int) -> 
     for row, cell in enumerate(cells):
         if cell is not None and int(float(cell)) != cell:
             raise ValueError(
-                f"{where}, row {first + row:,}, column {name!r}: no 64-bit float equals {cell}, and a proof is about "
-                "the numbers as they are"
+                f"{where}, row {first + row:,}, column {name!r}: no 64-bit float equals {cell}, and a certificate is "
+                "about the exact numbers"
             )
 
 
 def mixed(where: str, name: str, found: str) -> str:
-    """Return what is said of a column of numbers in which some cells are no numbers."""
+    """Return the message for a column of numbers in which some cells are not numbers."""
     return (
-        f"{where}, column {name!r} holds numbers and also {found!r}, which is none: mend it, or leave the column out "
-        f"with --exclude {name}"
+        f"{where}, column {name!r} has numbers and also {found!r}, which is not a number: fix it, or leave the column "
+        f"out with --exclude {name}"
     )
 
 
@@ -324,7 +322,7 @@ def _check_unchanged(source: Any, reader: Reader) -> None:
     for column in (*chosen.numbers, *(each for each in (chosen.target, chosen.weight) if each is not None)):
         if now[column.name] != column.kind:
             raise ColumnsChangedError(
-                f"{source.name}, column {column.name!r}: the first rows hold a {column.kind} each, later ones a "
+                f"{source.name}, column {column.name!r}: the first rows have a {column.kind} each, later ones a "
                 f"{now[column.name]}"
             )
 

@@ -12,7 +12,7 @@ STORED = {
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
-    "Progress": Stored("separatrix.tables.facts"),
+    "TrainingProgress": Stored("separatrix.tables.facts"),
     "UpdateRecord": Stored("separatrix.tables.facts"),
     "ColumnOptions": Stored("separatrix.tables.columns"),
     "Settings": Stored("separatrix.tables.settings"),

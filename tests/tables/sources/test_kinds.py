@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from separatrix.tables.sources.base import MatrixSource, TableSource
-from separatrix.tables.sources.kinds import KINDS, Kind
+from separatrix.tables.sources.kinds import KINDS, SourceKind
 from separatrix.tables.sources.opening import open_source, open_stream
 
 
@@ -28,7 +28,7 @@ def test_a_new_kind_is_one_line_in_the_table(tmp_path, monkeypatch):
     from separatrix.tables.sources import csv_files, kinds
 
     monkeypatch.setattr(csv_files, "open_dots", lambda request: (request.files, request.delimiter), raising=False)
-    line = Kind("dots", (".dots",), "csv_files:open_dots", lambda raw: raw.startswith(b"..."), delimited=True)
+    line = SourceKind("dots", (".dots",), "csv_files:open_dots", lambda raw: raw.startswith(b"..."), delimited=True)
     monkeypatch.setattr(kinds, "KINDS", (line, *KINDS))
     monkeypatch.setattr("separatrix.tables.sources.opening.KINDS", (line, *KINDS))
     for name in ("a.dots", "unknown"):

@@ -18,7 +18,7 @@ from separatrix.loop.interrupts import interrupts
 from separatrix.loop.state import Status
 from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.rowfile import RowFile
-from separatrix.tables.facts import Progress
+from separatrix.tables.facts import TrainingProgress
 from separatrix.text import times
 
 
@@ -47,7 +47,7 @@ class DiskTraining:
         The number of epochs in all, and the random seed of their orders.
     until_no_mistakes : bool
         Whether a one-vs-rest problem is done after an epoch without mistakes.
-    progress : Progress
+    progress : TrainingProgress
         Where to begin, and later where training stands.
     mistakes : list of int
         The mistakes of each epoch so far.
@@ -64,7 +64,7 @@ class DiskTraining:
         epochs: int,
         seed: int,
         until_no_mistakes: bool,
-        progress: Progress,
+        progress: TrainingProgress,
         mistakes: list[int],
         watch: Callable[[int, float], None] | None = None,
     ) -> None:
@@ -95,7 +95,7 @@ class DiskTraining:
                     if self._watch is not None:
                         self._watch(epoch + 1, self.progress.group / len(every))
                 self.mistakes.append(self.progress.mistakes)
-                self.progress = Progress(epoch + 1)
+                self.progress = TrainingProgress(epoch + 1)
                 if self._until_no_mistakes and self.mistakes[-1] == 0:
                     return Status(f"converged: no mistakes (epoch {epoch + 1})", True)
         last = times(self.mistakes[-1] if self.mistakes else 0, "mistake")

@@ -53,7 +53,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Kind:
+class SourceKind:
     """A kind of file.
 
     Parameters
@@ -119,25 +119,29 @@ def looks_like_libsvm(raw: bytes) -> bool:
 
 # The content is compared in this order; text that is nothing else is CSV.
 KINDS = (
-    Kind("parquet", (".parquet", ".pq"), "parquet_files:open_parquet", _begins(b"PAR1"), several=True),
-    Kind("arrow", (".arrow", ".feather", ".ipc"), "arrow_files:open_arrow", _begins(b"ARROW1", b"\xff\xff\xff\xff")),
-    Kind("npy", (".npy",), "arrays:open_npy", _begins(b"\x93NUMPY"), sql=False),
-    Kind("npz", (".npz",), "arrays:open_npz", _is_npz, sql=False),
-    Kind("sqlite", (".sqlite", ".sqlite3"), "sqlite:open_sqlite", _begins(b"SQLite format 3\x00")),
-    Kind("duckdb", (".duckdb",), "duckdb_files:open_duckdb", _begins(b"DUCK", at=8)),
-    Kind("json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, compressible=True, several=True),
-    Kind(
+    SourceKind("parquet", (".parquet", ".pq"), "parquet_files:open_parquet", _begins(b"PAR1"), several=True),
+    SourceKind(
+        "arrow", (".arrow", ".feather", ".ipc"), "arrow_files:open_arrow", _begins(b"ARROW1", b"\xff\xff\xff\xff"),
+    ),
+    SourceKind("npy", (".npy",), "arrays:open_npy", _begins(b"\x93NUMPY"), sql=False),
+    SourceKind("npz", (".npz",), "arrays:open_npz", _is_npz, sql=False),
+    SourceKind("sqlite", (".sqlite", ".sqlite3"), "sqlite:open_sqlite", _begins(b"SQLite format 3\x00")),
+    SourceKind("duckdb", (".duckdb",), "duckdb_files:open_duckdb", _begins(b"DUCK", at=8)),
+    SourceKind(
+        "json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, compressible=True, several=True,
+    ),
+    SourceKind(
         "libsvm", (".libsvm", ".svmlight", ".svm", ".lsvm"), "libsvm:open_libsvm", looks_like_libsvm, compressible=True,
         sql=False,
     ),
-    Kind(
+    SourceKind(
         "csv", (".csv", ".tsv", ".psv"), "csv_files:open_csv", lambda _: True, compressible=True, several=True,
         delimited=True,
     ),
 )  # fmt: skip
 
 
-def kind_of(raw: bytes, name: str, ending: str) -> Kind:
+def kind_of(raw: bytes, name: str, ending: str) -> SourceKind:
     """Return the kind of a file by the ending of its name, else by its first bytes."""
     named = next((kind for kind in KINDS if ending in kind.endings), None)
     if named is not None:

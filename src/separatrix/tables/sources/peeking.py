@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from separatrix.tables.sources.kinds import Kind, kind_of
+from separatrix.tables.sources.kinds import SourceKind, kind_of
 from separatrix.tables.sources.messages import path_text, short
 
 PEEK = 1 << 20  # bytes
@@ -23,7 +23,7 @@ class Peek:
 
     Parameters
     ----------
-    kind : Kind
+    kind : SourceKind
         The kind of file.
     compression : str
         ``"none"``, ``"gzip"`` or ``"zstd"``.
@@ -35,7 +35,7 @@ class Peek:
         The fraction of the file's own bytes that ``head`` takes.
     """
 
-    kind: Kind
+    kind: SourceKind
     compression: str
     head: bytes
     whole: bool
