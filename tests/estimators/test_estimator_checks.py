@@ -18,7 +18,7 @@ MODELS = [
     sx.Neuron(loss="log", eta0=0.1, alpha=1e-3, learning_rate="invscaling"),
     sx.Neuron(loss="log", eta0=0.5, batch_size="all", learning_rate="adaptive"),
     sx.Neuron(loss="log", eta0=0.1, batch_size=8),
-    sx.Network(max_iter=400),
+    sx.Network(),
     sx.Network((5, 3), loss="squared", batch_size="all", eta0=0.5, learning_rate="adaptive"),
     # a stopping rule, because one check sets max_iter to 1000
     sx.Network(batch_size=8, stop=MaxEpochs(60), eta0=0.2, learning_rate="invscaling"),

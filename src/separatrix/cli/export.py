@@ -57,8 +57,8 @@ def export(
 ) -> None:
     """Export a model to ONNX, SQL, C or JSON.
 
-    Preprocessing is included. Rows with missing values have no prediction: NULL in SQL, -1 in C, null in JavaScript,
-    NaN scores in ONNX.
+    Preprocessing is included. Rows with missing values have no prediction, unless the model imputes them: NULL in SQL,
+    -1 in C, null in JavaScript, NaN scores in ONNX.
 
     For example:
 

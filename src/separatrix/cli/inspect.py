@@ -64,8 +64,8 @@ def _show(model: Any, top: int, console: Any) -> None:
     settings = ", ".join(f"{k}={v!r}" for k, v in vars(facts.settings).items() if v not in (None, {}))
     console.print(f"Settings: {settings}.")
     console.print(
-        f"Written by separatrix {facts.separatrix}; fingerprint of the source {str(facts.fingerprint)[:16]}, "
-        f"of the rows {str(facts.data)[:16]}.",
+        f"Written by separatrix {facts.separatrix}; fingerprint of the source {(facts.fingerprint or 'unknown')[:16]}, "
+        f"of the training rows {(facts.data or 'unknown')[:16]}.",
     )
 
 

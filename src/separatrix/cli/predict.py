@@ -43,7 +43,7 @@ def predict(
     """Predict the class of every row of a raw file.
 
     Predictions are in the order of the rows, and the file is not held in memory. Rows with missing values have an
-    empty prediction; they are counted at the end.
+    empty prediction, unless the model imputes them; they are counted at the end.
 
     For example:
 
@@ -71,4 +71,4 @@ def predict(
     if counts.incomplete:
         typer.echo(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values and no prediction", err=True)
     if output is not None:
-        typer.echo(f"{counts.rows - counts.incomplete:,} predictions written to {output}", err=True)
+        typer.echo(f"{counts.rows:,} rows written to {output}", err=True)

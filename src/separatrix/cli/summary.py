@@ -91,7 +91,7 @@ def show_rows(facts: Facts, console: Any) -> None:
     if columns.unused:
         console.print(f"Unused columns: {', '.join(columns.unused[:12])}.")
     if facts.on_disk:
-        console.print("Trained on rows on disk.")
+        console.print("Trained on rows on disk; they are not certified.")
     classes = facts.classes
     every = ", ".join(f"{each.label} {each.rows:,}" for each in classes[:_MOST_CLASSES])
     more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
@@ -159,7 +159,7 @@ def show_weights(model: Any, console: Any, most: int = _SHOWN) -> None:
         return
     console.print()
     one = len(weights.titles) == 1
-    toward = f" (positive: {weights.titles[0]})" if one else ""
+    toward = f" (positive: {weights.titles[0]})" if one else ", sorted by weight per standard deviation"
     console.print(f"Largest weights, in the units of the table{toward}:")
     head = ["feature", *(["weight", "per standard deviation"] if one else weights.titles)]
     rows = []

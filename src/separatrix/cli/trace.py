@@ -119,7 +119,8 @@ def trace(
 ) -> None:
     """Print every step of a training run, in exact arithmetic.
 
-    Numbers of a CSV file are exact: 0.1 is one tenth, and 1/3 one third. A built-in lecture example runs with the
+    Numbers of a CSV file are exact: 0.1 is one tenth, and 1/3 one third. Of two labels the one that sorts last is the
+    positive class. A built-in lecture example runs with the
     lecture's own start, learning rate and notation; options override them.
 
     For example:

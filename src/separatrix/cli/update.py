@@ -51,8 +51,6 @@ def update(
         return
     new = f" New classes: {', '.join(str(label) for label in result.new_classes)}." if result.new_classes else ""
     dropped = f", {result.dropped:,} dropped (missing values)" if result.dropped else ""
-    share = result.mistakes / result.rows
-    typer.echo(
-        f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,} ({share:.1%}).{new}"
-    )
+    share = f" ({result.mistakes / result.rows:.1%})" if len(loaded.classes_) <= 2 else ", all one-vs-rest problems"
+    typer.echo(f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,}{share}.{new}")
     typer.echo(f"Model written to {path}.")

@@ -100,6 +100,8 @@ def joint_status(solutions: Sequence[Ended], classes: NDArray[Any]) -> Status:
         slowest = max(solutions, key=lambda solution: solution.n_epochs)
         what = _detail(slowest.status).removesuffix(f" (epoch {slowest.n_epochs})")
         text = f"converged: {what} (slowest of {problems}: epoch {slowest.n_epochs})"
+        if what.startswith("converged"):  # a solver that says how
+            text = f"{what} (slowest of {problems})"
         return Status(text, True, interrupted)
     label = classes[unfinished[0] : unfinished[0] + 1].tolist()[0]
     first = solutions[unfinished[0]].status

@@ -28,6 +28,7 @@ from separatrix.tables.scores import Scores
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.store import MemoryRows
+from separatrix.text import byte_size
 
 CERTIFIED_CLASSES = 12  # with more there are too many pairs
 _STORED_CERTIFICATE = 1 << 20  # characters
@@ -112,7 +113,7 @@ def _prepared(
         )  # fmt: skip
         if not isinstance(data.rows, MemoryRows) and settings.model not in ON_DISK and budget.cache is None:
             raise ValueError(
-                f"{source.name} does not fit into memory ({budget.limit / 2**20:,.0f} MB for rows and their copies), "
+                f"{source.name} does not fit into memory ({byte_size(budget.limit)} for rows and their copies), "
                 f"and --model {settings.model} needs all rows at once; these do not: {', '.join(ON_DISK)}"
             )
         if not isinstance(data.rows, MemoryRows):

@@ -32,7 +32,7 @@ class TestSplit:
     >>> labels = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 1], dtype=np.int32)
     >>> split = TestSplit(np.bincount(labels), 0.2, seed=0)
     >>> [mask.astype(int).tolist() for mask in split.masks([labels[:6], labels[6:]])]
-    [[0, 0, 0, 0, 1, 1], [0, 0, 0, 0]]
+    [[0, 0, 0, 0, 0, 0], [0, 1, 1, 0]]
     """
 
     __test__ = False  # for pytest, which takes the name for a test

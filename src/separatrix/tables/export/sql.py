@@ -40,8 +40,7 @@ def as_sql(scorer: Scorer, table: str = "data") -> str:
     scores = rows.scores(decision)
     *names, prediction = _free([*scorer.score_names, "prediction"], scorer)
     head = f"""-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
--- Rows with missing values{_or_unknown(scorer)} get NULL.
--- Scores and prediction are added as the last columns; the table must not have columns of these names.
+{_without_prediction(scorer)}-- Scores and prediction are added as the last columns; the table must not have columns of these names.
 """
     label = f"{_label(scorer, names)} AS {quoted(prediction)}"
     first = f"""  SELECT t.*,
@@ -87,8 +86,12 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _or_unknown(scorer: Scorer) -> str:
-    return " or unknown categories" if scorer.unknown == "null" and scorer.role("category") else ""
+def _without_prediction(scorer: Scorer) -> str:
+    """Return the comment that says which rows have no prediction."""
+    unknown = scorer.unknown == "null" and bool(scorer.role("category"))
+    imputed = all(each.fill is not None or each.optional for each in scorer.inputs)
+    rows = ["missing values"] * (not imputed) + ["unknown categories"] * unknown
+    return f"-- Rows with {' or '.join(rows)} get NULL.\n" if rows else ""
 
 
 def _text(value: str) -> str:
