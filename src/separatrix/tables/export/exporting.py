@@ -63,7 +63,7 @@ def export(
     >>> print(sx.export(model, to="sql", table="points"))  # doctest: +ELLIPSIS
     -- Written by separatrix 0.1.0 for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
     -- Rows with missing values get NULL.
-    -- Scores and prediction are added as the last columns; the table must not have columns of these names.
+    -- Scores and prediction are the last columns; the table must not have columns of these names.
     SELECT scored.*,
       CASE WHEN scored."score" >= 0 THEN 1 WHEN scored."score" < 0 THEN -1 END AS "prediction"
     FROM (

@@ -39,9 +39,11 @@ def as_sql(scorer: Scorer, table: str = "data") -> str:
     rows = _Rows(scorer)
     scores = rows.scores(decision)
     *names, prediction = _free([*scorer.score_names, "prediction"], scorer)
-    head = f"""-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.
-{_without_prediction(scorer)}-- Scores and prediction are added as the last columns; the table must not have columns of these names.
-"""
+    head = (
+        f"-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.\n"
+        f"{_without_prediction(scorer)}"
+        "-- Scores and prediction are the last columns; the table must not have columns of these names.\n"
+    )
     label = f"{_label(scorer, names)} AS {quoted(prediction)}"
     first = f"""  SELECT t.*,
     CASE WHEN {rows.complete}
