@@ -13,11 +13,16 @@ from hypothesis import settings
 
 import browser_pages
 from postgres_server import binaries, server
+from separatrix import _core
 
 # Tests press Ctrl-C. A parent that ignores SIGINT (nohup, a job in the background) hands that down to this process and
 # to the commands it starts; with a handler here, both behave as in the foreground.
 if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# At exit nanobind lists the core's objects that are still alive: rows that fixtures, caches and kept exceptions of this
+# process hold until its end. That is no leak (tests/test_core.py shows that the core lets go of what it was given).
+_core.leak_warnings(False)
 
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.load_profile("default")

@@ -322,6 +322,8 @@ NB_MODULE(_core, module) {
     module.def("builds", &build_names, "The builds of the kernels that run on this machine, oldest first.");
     module.def("build", [] { return std::string(kernels().name); }, "The build in use.");
     module.def("use_build", &use_build, "name"_a, "Use this build from now on.");
+    module.def("leak_warnings", &nb::set_leak_warnings, "on"_a,
+               "Say at exit, or not, which objects of this module are still alive.");
 
     nb::class_<HeldMatrix>(module, "Matrix", "Checked rows that the loops can read.")
         .def_ro("canonical", &HeldMatrix::canonical)

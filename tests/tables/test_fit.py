@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from separatrix.tables.preparation import standard
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.in_memory import TableInMemory
 from separatrix.tables.sources.opening import open_source
+from separatrix.tables.split import TestSplit
 
 DISK = MemoryBudget(memory=1)
 
@@ -597,3 +599,44 @@ def test_runs_at_the_same_time_do_not_spoil_a_cache(tmp_path):
     found.append(fitted(name, settings=settings, budget=budget).model)
     assert len({json.dumps(model.estimator.coef_.tolist()) for model in found}) == 1
     assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+@pytest.mark.parametrize("budget", [None, DISK], ids=["memory", "disk"])
+def test_labels_with_fractions_are_classes_sorted_by_name(budget, tmp_path):
+    values = ("0.5", "7", "10", "-1.5", "-0.5")
+    name = lines(tmp_path, "a,y\n" + "".join(f"{i % 5},{values[i % 5]}\n" for i in range(100)))
+    model = fitted(name, ColumnOptions("y"), Settings(certify=0, epochs=30), budget).model
+    assert model.classes_.tolist() == sorted(values)
+    save(model, tmp_path / "m.sx")
+    assert set(predictions(load(tmp_path / "m.sx"), name)) <= set(values)
+
+
+def test_rows_are_let_go_of_once_they_are_prepared(tmp_path):
+    from separatrix.tables.collect import collect
+    from separatrix.tables.prepare import prepare
+
+    with open_source(written(frame(3000), tmp_path)) as source:
+        data = collect(source, ColumnOptions("kind"), limit=1 << 30, folder=tmp_path)
+        held = weakref.ref(data.rows.raw.numbers if data.rows.raw.numbers.base is None else data.rows.raw.numbers.base)
+        table = prepare(
+            data, ColumnOptions("kind"), 0.2, 0, fingerprint=None, folder=tmp_path, watch=lambda *_, **__: 0
+        )
+    assert table.train.n + table.test.n == data.n_read - data.n_dropped
+    assert held() is None
+
+
+def test_an_update_minds_only_the_labels_of_rows_that_it_trains_on(tmp_path):
+    from separatrix.tables.update import update
+
+    model = fitted(lines(tmp_path, "a,y\n" + "1,0\n2,1\n" * 20), ColumnOptions("y"), Settings(certify=0, test=0)).model
+    with open_source(lines(tmp_path, "a,y\n1,0.0\n,0.5\n2,1.0\n", "n.csv")) as source:
+        assert update(model, source).dropped == 1
+
+
+@pytest.mark.parametrize("budget", [None, DISK], ids=["memory", "disk"])
+def test_a_class_that_is_only_in_the_test_set_is_told(budget, tmp_path):
+    name = lines(tmp_path, "a,y\n" + "1,p\n2,q\n" * 50 + "3,r\n")
+    labels = np.array([0, 1] * 50 + [2], dtype=np.int32)
+    seed = next(seed for seed in range(100) if 100 in TestSplit(np.bincount(labels), 0.5, seed).rows(labels)[1])
+    with pytest.raises(ValueError, match=r"class 'r' has no training row with --test 0\.5; use --test 0, or exclude"):
+        fitted(name, ColumnOptions("y"), Settings(certify=0, test=0.5, seed=seed, epochs=1), budget)

@@ -140,7 +140,7 @@ def fit(
         from separatrix.cli.models import load_table_model
 
         before = load_table_model(resume)
-        options, settings = _as_before(before, epochs, time_limit, certify)
+        options, settings = _as_before(before, resume, epochs, time_limit, certify)
         refused = {
             "--model": model, "--target": target if target != before.target else None, "--test": test, "--seed": seed,
             "--scale": scale, "--features": features, "--exclude": exclude, "--text": text, "--param": param,
@@ -209,9 +209,13 @@ def _write_report(result: Any, opened: Any, page: Path, bar: Any) -> ValueError 
     return None
 
 
-def _as_before(before: Any, epochs: int | None, time_limit: float | None, certify: float | None) -> tuple[Any, Any]:
+def _as_before(
+    before: Any, path: Path, epochs: int | None, time_limit: float | None, certify: float | None
+) -> tuple[Any, Any]:
     """Return the options and settings of an interrupted model, with what may change."""
     facts = before.facts
+    if not facts.separatrix:
+        raise ValueError(f"{path} does not say how it was fitted, so it cannot be resumed")
     changed = {name: value for name, value in (("epochs", epochs), ("certify", certify)) if value is not None}
     return facts.options, replace(facts.settings, time_limit=time_limit, **changed)
 

@@ -50,9 +50,10 @@ def _show(model: Any, top: int, console: Any) -> None:
     from separatrix.cli import summary
 
     facts = model.facts
-    console.print(summary.model_line(facts))
-    summary.show_rows(facts, console)
-    console.print()
+    if facts.separatrix:  # else it was put together in Python
+        console.print(summary.model_line(facts))
+        summary.show_rows(facts, console)
+        console.print()
     for line in _described(model.preparation):
         console.print(line)
     summary.show_separability(model.certificate, summary.features_of(model), console)
@@ -61,6 +62,8 @@ def _show(model: Any, top: int, console: Any) -> None:
     console.print()
     for change in facts.updates:
         console.print(f"Updated with {change.rows:,} rows of {change.source} ({change.mistakes:,} mistakes).")
+    if not facts.separatrix:
+        return
     settings = ", ".join(f"{k}={v!r}" for k, v in vars(facts.settings).items() if v not in (None, {}))
     console.print(f"Settings: {settings}.")
     console.print(

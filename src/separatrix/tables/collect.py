@@ -270,10 +270,13 @@ def _check_mixed(where: str, column: Column, values: list[str]) -> None:
 
 
 def _sorted_labels(labels: list[Any]) -> list[Any]:
+    """Return labels in the order of their names: classes are sorted as they are named."""
+    names = named_labels(labels)
     try:
-        return sorted(labels)
+        order = sorted(range(len(labels)), key=names.__getitem__)
     except TypeError:
-        return sorted(labels, key=str)
+        order = sorted(range(len(labels)), key=lambda place: str(names[place]))
+    return [labels[place] for place in order]
 
 
 def named_labels(labels: list[Any]) -> list[Any]:

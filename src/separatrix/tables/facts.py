@@ -7,7 +7,7 @@ it. A model file of version 0.1 holds a dictionary instead, which ``Facts.from_d
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.kinds import MODELS
@@ -17,10 +17,28 @@ from separatrix.tables.settings import Settings
 VERSION = 1
 
 
+class _Checked:
+    """Checks its fields when it is made: what a file says may be anything."""
+
+    _counts: ClassVar[tuple[str, ...]] = ()
+    _names: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for name in self._counts:
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise ValueError(f"the facts about the model are damaged: {name} is {value!r:.60}")
+        for name in self._names:
+            value = getattr(self, name)
+            if not isinstance(value, tuple) or not all(isinstance(each, str) for each in value):
+                raise ValueError(f"the facts about the model are damaged: {name} is {value!r:.60}")
+
+
 @dataclass(frozen=True)
-class RowCounts:
+class RowCounts(_Checked):
     """Rows read, dropped for missing values, trained on, and in the test set."""
 
+    _counts = ("read", "dropped", "train", "test")
     read: int = 0
     dropped: int = 0
     train: int = 0
@@ -28,35 +46,39 @@ class RowCounts:
 
 
 @dataclass(frozen=True)
-class ColumnUse:
+class ColumnUse(_Checked):
     """Names of the columns used and not used, and how many numbers a row becomes."""
 
+    _counts, _names = ("numbers",), ("used", "unused")
     used: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     numbers: int = 0
 
 
 @dataclass(frozen=True)
-class ClassCount:
+class ClassCount(_Checked):
     """A class and how many training rows it has."""
 
+    _counts = ("rows",)
     label: Any
     rows: int
 
 
 @dataclass(frozen=True)
-class TrainingProgress:
+class TrainingProgress(_Checked):
     """Where training on disk stands: epochs done, groups of rows done in the current one, mistakes in it so far."""
 
+    _counts = ("epoch", "group", "mistakes")
     epoch: int = 0
     group: int = 0
     mistakes: int = 0
 
 
 @dataclass(frozen=True)
-class UpdateRecord:
+class UpdateRecord(_Checked):
     """New rows that ``update`` trained on, and the mistakes made on the way."""
 
+    _counts = ("rows", "mistakes")
     source: str
     rows: int
     mistakes: int
@@ -138,6 +160,10 @@ class Facts:
         for name, kind in (("classes", ClassCount), ("updates", UpdateRecord), ("constant", str), ("mistakes", int)):
             if not all(isinstance(each, kind) for each in getattr(self, name)):
                 raise ValueError(f"the facts about the model are damaged: {name} holds something else")
+        if not all(isinstance(name, str) and type(count) is int for name, count in self.missing.items()):
+            raise ValueError("the facts about the model are damaged: missing holds something else than counts")
+        if self.test is not None and (not self.test.n or len(self.test.confusion) < len(self.classes)):
+            raise ValueError("the facts about the model are damaged: the test scores are of no rows or other classes")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON holds them."""
@@ -168,7 +194,7 @@ class Facts:
             if own.get("test") is not None:
                 own["test"] = Scores.from_dict(own["test"])
             return cls(**own)
-        except (TypeError, KeyError, AttributeError, LookupError) as problem:
+        except (TypeError, AttributeError, LookupError, OverflowError) as problem:
             raise ValueError(f"the facts about the model are damaged ({type(problem).__name__}: {problem})") from None
 
 

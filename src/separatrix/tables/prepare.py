@@ -121,10 +121,11 @@ def prepare(
     counts = class_counts(data.rows, len(data.classes))
     split = TestSplit(counts, test, seed)
     n, n_test = data.rows.n, split.n_test
+    when = f"with --test {test:g}; use --test 0"
     if isinstance(data.rows, MemoryRows):
-        made = _in_memory(data, data.rows.raw, split, options, f"with --test {test:g}; use --test 0")
+        made = _in_memory(data, split, options, when)
     else:
-        made = _on_disk(data, data.rows, split, options, folder, watch)
+        made = _on_disk(data, data.rows, split, options, when, folder, watch)
     facts = Facts(
         separatrix=__version__,
         source=data.where,
@@ -150,25 +151,32 @@ class _Made(NamedTuple):
     key: str
 
 
-def _in_memory(data: Collected, raw: RawRows, split: TestSplit, options: ColumnOptions, when: str) -> _Made:
-    assert raw.labels is not None
-    learned, held = raw, None
+def _in_memory(data: Collected, split: TestSplit, options: ColumnOptions, when: str) -> _Made:
+    assert isinstance(data.rows, MemoryRows)
+    learned, tested = data.rows.raw, None
+    data.rows = MemoryRows(learned.take(np.zeros(0, dtype=np.intp)))  # a copy of no rows: all others can be freed
     if split.n_test:
-        train_rows, test_rows = split.rows(raw.labels)
-        learned, held = raw.take(train_rows), raw.take(test_rows)
-    labels: Any = learned.labels
+        train_rows, test_rows = split.rows(_labels(learned))
+        tested = learned.take(test_rows)
+        learned = learned.take(train_rows)
+    labels = _labels(learned)
     check_classes(data, labels, when)
     preparation, constant = learn_preparation(data, options, learned)
     X = preparation.matrix(learned, overwrite=True)
-    data.rows = MemoryRows(raw.take(slice(0, 0)))
-    test = None if held is None else PreparedRows(preparation.matrix(held), _labels(held), held.weights)
+    test = None if tested is None else PreparedRows(preparation.matrix(tested), _labels(tested), tested.weights)
     counts = np.bincount(labels, minlength=len(data.classes))
     train = PreparedRows(X, labels, learned.weights)
     return _Made(train, test, preparation, counts, constant, key_of(X, labels, learned.weights))
 
 
 def _on_disk(
-    data: Collected, rows: RawFile, split: TestSplit, options: ColumnOptions, folder: Path, watch: Callable[..., None]
+    data: Collected,
+    rows: RawFile,
+    split: TestSplit,
+    options: ColumnOptions,
+    when: str,
+    folder: Path,
+    watch: Callable[..., None],
 ) -> _Made:
     counts = np.zeros(len(data.classes), dtype=np.int64)
 
@@ -187,7 +195,7 @@ def _on_disk(
 
     one_group = rows.nbytes <= rowfile.GROUP  # then all is done as in memory, to the bit
     preparation, constant = learn_preparation(data, options, join(list(learned())) if one_group else learned())
-    check_classes(data, np.flatnonzero(counts), "; use --test 0")
+    check_classes(data, np.flatnonzero(counts), when)
     dtype = np.float64 if one_group else np.float32
     files = [
         RowFile(folder / name, preparation.width, sparse=preparation.sparse, weighted=rows.weighted, dtype=dtype)
@@ -212,7 +220,7 @@ def check_classes(data: Collected, labels: NDArray[Any], when: str) -> None:
     absent = np.setdiff1d(np.arange(len(data.classes)), labels)
     if absent.size:
         rare = str(data.classes[absent[0]])
-        raise ValueError(f"{data.where}: class {rare!r} has no training row {when.lstrip('; ')}, or exclude the class")
+        raise ValueError(f"{data.where}: class {rare!r} has no training row {when}, or exclude the class")
 
 
 # ---------------------------------------------------------------------------------------------- what is learned
@@ -296,7 +304,8 @@ def _of_blocks(data: Collected, scale: str, missing: str, first: RawRows, more: 
 def _check_not_empty(data: Collected, filled: NDArray[np.bool_]) -> None:
     for place in np.flatnonzero(~filled):
         name = data.number_name(int(place))
-        raise ValueError(f"{data.where}, column {name!r} is empty; leave it out with --exclude")
+        advice = "" if data.anonymous else f"; leave it out with --exclude {name}"
+        raise ValueError(f"{data.where}, column {name!r} is empty{advice}")
 
 
 def _constant(numbers: Any) -> NDArray[np.bool_]:

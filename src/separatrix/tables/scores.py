@@ -26,6 +26,9 @@ class Scores:
 
     def __post_init__(self) -> None:
         shape = np.shape(self.confusion)
+        kind = getattr(self.confusion, "dtype", None)
+        if kind != np.int64 or type(self.majority) is not int or (self.confusion < 0).any():
+            raise ValueError("a confusion matrix holds counts, and the majority class is a code")
         if len(shape) != 2 or shape[0] != shape[1] or not 0 <= self.majority < max(shape[0], 1):
             raise ValueError("the confusion matrix is not square, or the majority class is not in it")
 

@@ -1,4 +1,4 @@
-"""The rows of a source, in memory while they fit and otherwise on disk, with one interface for both."""
+"""The rows of a source, in memory while they fit and otherwise on disk."""
 
 from __future__ import annotations
 
@@ -33,10 +33,6 @@ class MemoryRows:
         """Yield the codes of all labels, in blocks."""
         assert self.raw.labels is not None
         yield self.raw.labels
-
-    def blocks(self) -> Iterator[RawRows]:
-        """Yield all rows, in blocks."""
-        yield self.raw
 
 
 RowStore = MemoryRows | RawFile
@@ -82,7 +78,7 @@ class RowCollector:
                 if self._numbers is None:
                     self._numbers = Growing(part)
                 self._numbers.add(raw.numbers)
-                raw = replace(raw, numbers=raw.numbers[:0])
+                raw = replace(raw, numbers=np.empty((0, raw.numbers.shape[1])))  # no view, which would keep the block
             self._parts.append(raw)
             if self._left >= 0 and not self._at_once:
                 return

@@ -53,7 +53,8 @@ def update(
         part, labels = block.raw.take(keep), block.labels[keep]
         if not len(part):
             continue
-        for label in rows.labels[known:]:
+        for code in np.unique(labels[labels >= known]).tolist():
+            label = rows.labels[code]
             if type(label) is not kind:
                 raise ValueError(
                     f"{source.name}: the label {label!r} is not of the type of the classes, such as "
