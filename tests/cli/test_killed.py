@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-KILLS = int(os.environ.get("SEPARATRIX_KILLS", "40"))
+KILLS = int(os.environ.get("SEPARATRIX_KILLS", "20"))
 
 # The parent loads everything once and forks, so that a fit lasts tenths of a second and kills fall on all parts of it.
 CODE = """
