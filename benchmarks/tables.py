@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from pyarrow import csv
-from separatrix.cli.answers import write_answers
 from sklearn.linear_model import Perceptron
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from separatrix.cli.prediction_files import write_predictions
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.fit import fit
 from separatrix.tables.predict import PredictionCounts, PredictOptions, predict
@@ -112,7 +112,7 @@ def answering(path: Path, repeats: int) -> None:
         def ours(scores: bool = scores) -> None:
             with open_source(str(path)) as source:
                 tables = predict(model, source, PredictOptions(scores=scores), PredictionCounts())
-                write_answers(path.with_name("ours.csv"), tables, as_json=False)
+                write_predictions(path.with_name("ours.csv"), tables, as_json=False)
 
         def sklearn(scores: bool = scores) -> None:
             X = pd.read_csv(path)[names]
