@@ -91,10 +91,15 @@ def models() -> dict[str, object]:
 def tables() -> dict[str, object]:
     """Return models of tables by name."""
     rows = range(24)
-    table = pa.table({
-        "a": [k % 5 for k in rows], "b": [k * 3 % 7 + 0.5 for k in rows], "c": ["rgb"[k % 3] for k in rows],
-        "t": [f"w{k % 4} v{k % 3}" for k in rows], "y": ["xz"[k * 7 // 3 % 2] for k in rows],
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "a": [k % 5 for k in rows],
+            "b": [k * 3 % 7 + 0.5 for k in rows],
+            "c": ["rgb"[k % 3] for k in rows],
+            "t": [f"w{k % 4} v{k % 3}" for k in rows],
+            "y": ["xz"[k * 7 // 3 % 2] for k in rows],
+        }
+    )
     settings = {"test": 0, "certify": 0, "epochs": 3}
 
     def fitted(asked: ColumnOptions, **more: object) -> object:

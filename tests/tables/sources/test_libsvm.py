@@ -17,7 +17,7 @@ from separatrix import _core
 from separatrix.tables.sources import libsvm
 from separatrix.tables.sources.libsvm import LibsvmSource, read_libsvm
 
-CORPUS = Path(__file__).parents[3] / "fuzz" / "corpus" / "libsvm"
+CORPUS = Path(__file__).parents[3] / "fuzz" / "corpus" / "libsvm_core"
 TEXT = (
     b"\xef\xbb\xbf+1 1:0.5 3:-2e-3 # first\r\n\n# a comment\n-1 qid:3 2:1\t7:.25  \n2.5\n \t\r\n"
     b"0 1:123456789012345678 9:1e-320 #x\n-3 7:179769313486231580793e288 0010:5."

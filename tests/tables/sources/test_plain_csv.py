@@ -16,7 +16,7 @@ from separatrix import _core
 from separatrix.tables.sources import plain_csv
 from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
 
-CORPUS = Path(__file__).parents[3] / "fuzz" / "corpus" / "csv"
+CORPUS = Path(__file__).parents[3] / "fuzz" / "corpus" / "csv_core"
 
 
 def read(text, kinds, n_jobs=1, delimiter=b",", quote=b'"', max_levels=10_000):
@@ -326,7 +326,7 @@ def test_names_and_kinds_go_together(tmp_path):
 
 
 def fuzzed(path):
-    """The dialect, kinds and text that fuzz/csv.cpp takes from an input, or None."""
+    """The dialect, kinds and text that fuzz/csv_core.cpp takes from an input, or None."""
     data = path.read_bytes()
     if len(data) < 4:
         return None
