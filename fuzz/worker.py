@@ -91,7 +91,9 @@ class Loop:
                 outcome = self._outcome(target, raw)
             except CaseError as failure:
                 outcome = f"failure {failure.kind}"
-                self._tell(failure=failure.kind, detail=failure.detail, case=self.n_cases)
+                saved = self.folder / f"failed-{self.n_cases}"
+                saved.write_bytes(raw)
+                self._tell(failure=failure.kind, detail=failure.detail, case=str(saved))
             self.n_cases += 1
             if outcome not in self.outcomes:
                 self.outcomes.add(outcome)
