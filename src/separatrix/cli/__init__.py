@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -13,11 +16,15 @@ def main() -> None:
 
         print(f"separatrix {__version__}")
         return
+    _write_all_or_fail()
+    _end_like_ctrl_c()
     try:
         from separatrix.cli.app import app
+        from separatrix.cli.guard import guarded
 
         try:
-            app(standalone_mode=True)
+            with guarded():
+                app(standalone_mode=True)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -62,3 +69,22 @@ def _one_line(problem: BaseException) -> str:
 def _give_up_output() -> None:
     """Let nothing be flushed to a standard output that takes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write_all_or_fail() -> None:
+    """Buffer standard output that is not (PYTHONUNBUFFERED): there a short write to a full disk is no error."""
+    stream: Any = sys.stdout
+    raw = getattr(stream, "buffer", None)
+    if sys.stdout is sys.__stdout__ and isinstance(raw, io.RawIOBase):
+        whole: Any = io.BufferedWriter(raw)
+        sys.stdout = io.TextIOWrapper(
+            whole, encoding=stream.encoding, errors=stream.errors, line_buffering=True, write_through=True
+        )
+
+
+def _end_like_ctrl_c() -> None:
+    """Let a request to end (SIGTERM, and SIGHUP where it is not ignored) do what Ctrl-C does: keep what was learned."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     DATA,
     LIMITS,
@@ -96,6 +97,8 @@ def certify(
 
     if model is not None and (tol is not None or time_limit is not None):
         raise ValueError("--tol and --time-limit are for certificates of data; they cannot be combined with --model")
+    if json is not None and str(json) != "-":
+        guard().writes(json, "--json")
     if data is not None and data.lower().endswith(".sx"):
         if model is not None or target is not None:
             raise ValueError("--model and --target are for data; a model file has its own target")

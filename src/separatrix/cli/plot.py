@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, open_named
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
 
@@ -68,6 +69,7 @@ def plot(
     loaded = load_table_model(model)
     path = output or Path(f"{model.stem}-{kind.value}.png")
     check_picture(path, "-o")
+    guard().writes(path)
     rows: Any = None
     if kind in (Kind.boundary, Kind.margins):
         if source is None and sql is None:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, open_named, refuse_same
+from separatrix.cli.guard import guard
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, open_named
 
 
 def predict(
@@ -59,7 +60,8 @@ def predict(
     from separatrix.tables.predict import PredictionCounts, PredictOptions
     from separatrix.tables.predict import predict as run_predict
 
-    refuse_same(output, source, model)
+    if output is not None:
+        guard().writes(output)
     options = PredictOptions(scores, proba, tuple(keep or ()), unknown)
     loaded = load_table_model(model)
     counts = PredictionCounts()

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     MODEL,
     OUTPUT,
@@ -133,6 +134,8 @@ def trace(
     from separatrix.insight.trace import trace as run_trace
     from separatrix.tables.columns import ColumnOptions
 
+    if output is not None:
+        guard().writes(output)
     given: dict[str, Any] = {
         "eta0": eta0, "boundary": boundary, "augmented": augmented, "flipped": flipped, "labels": labels,
         "threshold": threshold, "decimals": decimals,

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, open_named, refuse_same
+from separatrix.cli.guard import guard
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, open_named
 
 
 def update(
@@ -33,17 +34,19 @@ def update(
 
     Exit status: 0 success; 2 invalid input, the model file is unchanged.
     """
-    from separatrix.cli.models import load_table_model
+    from separatrix.cli.models import load_table_model, replacing
     from separatrix.cli.progress import Bar
     from separatrix.models.model_file import save
     from separatrix.tables.update import update as run_update
 
-    refuse_same(output, source)
+    path = output or model
+    if path.resolve() == model.resolve():
+        replacing(model)
     loaded = load_table_model(model)
+    guard().writes(path)
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
         result = run_update(loaded, opened, unknown=unknown, watch=lambda rows, part: bar("read", rows=rows, part=part))
-    path = output or model
-    save(loaded, path)
+        save(loaded, path)
     if json:
         import json as to_text
 

@@ -12,6 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from separatrix.cli.guard import guard
 from separatrix.text import times
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, or say why it cannot be read."""
+    """Return the text of a file, which is an input of the command, or say why it cannot be read."""
+    guard().reads(path)
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

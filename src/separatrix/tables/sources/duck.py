@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, Column, TableSource
 from separatrix.tables.sources.messages import interrupted, path_text, short
 from separatrix.tables.sources.working import Worker
@@ -96,7 +94,7 @@ class Duck:
     def __init__(self, *, frugal: bool = False) -> None:
         self.frugal = frugal
         self.closed = False
-        self._folder = ""
+        self._folder: ScratchFolder | None = None  # where it may write what does not fit into memory
         self._steps: list[Callable[[Any], object]] = []
 
     @cached_property
@@ -105,22 +103,21 @@ class Duck:
         import duckdb
 
         frugal = self.frugal
-        self._folder = tempfile.mkdtemp(prefix="separatrix-")
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also if nobody closes it
+        self._folder = folder = ScratchFolder()
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
             "allow_persistent_secrets": "false",
             "preserve_insertion_order": "true",
-            "temp_directory": self._folder,
+            "temp_directory": str(folder.path),
             "threads": "1" if frugal else str(max(1, min(4, os.cpu_count() or 1))),
             "memory_limit": FRUGAL_MEMORY if frugal else MEMORY,
         }
         try:
             made = duckdb.connect(":memory:", config=settings)
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            folder.close()
             raise
         try:
             with engine_errors():
@@ -128,7 +125,7 @@ class Duck:
                 made.execute("set python_enable_replacements=false")  # no variable of ours is a table
         except BaseException:
             made.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            folder.close()
             raise
         return made
 
@@ -152,7 +149,8 @@ class Duck:
             self.closed = True
             if "connection" in self.__dict__:
                 self.connection.close()
-                shutil.rmtree(self._folder, ignore_errors=True)
+            if self._folder is not None:
+                self._folder.close()
 
     def rows(self, query: str) -> list[Any]:
         """Run a query and return its rows as Python values."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import sys
 import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, MatrixSource, TableSource
 
 if TYPE_CHECKING:
@@ -35,9 +33,8 @@ class Spool:
                     "standard input is a terminal; pipe a file into it, as in: cat data.csv | separatrix fit - ..."
                 )
             stream = sys.stdin.buffer
-        self.folder = tempfile.mkdtemp(prefix="separatrix-")
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # also if nobody closes it
-        self.path = os.path.join(self.folder, "input")
+        self._folder = ScratchFolder()
+        self.path = str(self._folder.path / "input")
         digest = hashlib.sha256()
         try:
             with open(self.path, "wb") as file:
@@ -55,7 +52,7 @@ class Spool:
 
     def close(self) -> None:
         """Remove the copy."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._folder.close()
 
     def fingerprint_of(self, source: TableSource | MatrixSource) -> str | None:
         """Return the fingerprint of a source that reads the copy: its content counts, not where it is."""
