@@ -54,6 +54,10 @@ class Spool:
         """Remove the copy."""
         self._folder.close()
 
+    def others(self, source: TableSource | MatrixSource) -> list[str]:
+        """Return the files of a source without the copy: what a query over it reads besides."""
+        return [path for path in source.files if path != self.path]
+
     def fingerprint_of(self, source: TableSource | MatrixSource) -> str | None:
         """Return the fingerprint of a source that reads the copy: its content counts, not where it is."""
         return None if source.fingerprint() is None else f"{self.digest} {source.mark or ''}".strip()
@@ -63,7 +67,7 @@ class SpooledTable(TableSource):
     """A table read from a spool, which is removed when the source is closed."""
 
     def __init__(self, source: TableSource, spool: Spool) -> None:
-        self._source, self._spool = source, spool
+        self._source, self._spool, self.files = source, spool, spool.others(source)
         self.name, self.n_rows, self.typed, self.plain = source.name, source.n_rows, source.typed, source.plain
         self.columns = source.columns
 
@@ -100,7 +104,7 @@ class SpooledMatrix(MatrixSource):
     """A matrix read from a spool, which is removed when the source is closed."""
 
     def __init__(self, source: MatrixSource, spool: Spool) -> None:
-        self._source, self._spool = source, spool
+        self._source, self._spool, self.files = source, spool, spool.others(source)
         self.name, self.n_rows = source.name, source.n_rows
         self.sparse, self.labelled, self.width = source.sparse, source.labelled, source.width
 
