@@ -87,7 +87,7 @@ def _replace(files: Mapping[Path, Callable[[BinaryIO], None]]) -> None:
         for path, write in files.items():
             target = Path(os.path.realpath(path))
             if check is not None:
-                check(target)
+                check(path)
             _tidy(target)
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
             part = target.parent / f".{target.name[:_SHOWN]}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
