@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 Cells = Sequence[Sequence[str]]
@@ -31,6 +32,25 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     every = [name if name.isprintable() else repr(name) for name in names]
     more = len(every) - most
     return ", ".join(every) if more <= 0 else f"{', '.join(every[:most])} and {more} more"
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Return text with control characters as escapes, so that a terminal shows them and does not obey them.
+
+    So are characters that change the direction of text or hide; those that join letters stay. ``keep`` stays too.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb\n"), printable("one\ntwo", keep="\n")
+    ('a\\x1b[31mb\\n', 'one\ntwo')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each in keep or _shows(each) else repr(each)[1:-1] for each in text)
+
+
+def _shows(letter: str) -> bool:
+    return letter.isprintable() or letter in "\u200c\u200d" or unicodedata.category(letter) in ("Zs", "Co")
 
 
 def duration(value: float) -> str:

@@ -121,15 +121,14 @@ def limited(size: int) -> None:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("command", [["predict", "m.sx", "t.csv"], ["datasets", "penguins"], ["export", "m.sx", "--to", "c"]],
-                         ids=lambda words: words[0])  # fmt: skip
+@pytest.mark.parametrize("command", ["predict m.sx t.csv", "datasets penguins", "export m.sx --to c"])
 def test_output_that_does_not_fit_on_the_disk_is_an_error(tmp_path, run, monkeypatch, unbuffered, command):
     Path("t.csv").write_text(ROWS)
     assert run("fit", "t.csv", "--target", "y", "-o", "m.sx", "--certify", "0")[0] == 0
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with open("out", "wb") as out:
         done = subprocess.run(
-            [sys.executable, "-c", "from separatrix.cli import main; main()", *command],
+            [sys.executable, "-c", "from separatrix.cli import main; main()", *command.split()],
             stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: limited(1000), timeout=60,
         )  # fmt: skip
     assert done.returncode == 1, done.stderr

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 from typing import Any
+
+_LEAST = 3 << 30  # bytes of address space that the libraries take when they are loaded
+_NO_MEMORY = re.compile("allocate memory|failed to map segment", re.IGNORECASE)
 
 
 def main() -> None:
@@ -16,6 +20,7 @@ def main() -> None:
 
         print(f"separatrix {__version__}")
         return
+    _check_address_space()
     _write_all_or_fail()
     _end_like_ctrl_c()
     try:
@@ -29,11 +34,12 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except (ValueError, TypeError, OverflowError, ImportError) as problem:
+        if isinstance(problem, ImportError) and _NO_MEMORY.search(str(problem)):
+            raise _out_of_memory() from None
         print(f"separatrix: {_one_line(problem)}", file=sys.stderr)
         raise SystemExit(2) from None
     except MemoryError:
-        print("separatrix: out of memory; --memory 200MB keeps rows on disk", file=sys.stderr)
-        raise SystemExit(2) from None
+        raise _out_of_memory() from None
     except KeyboardInterrupt:
         print("separatrix: interrupted", file=sys.stderr)
         raise SystemExit(130) from None
@@ -62,8 +68,35 @@ def main() -> None:
         raise SystemExit(1) from None
 
 
+def _check_address_space() -> None:
+    """Refuse to start where libraries could not be loaded: they would crash."""
+    if os.name == "nt":
+        return
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return
+    if limit < _LEAST:
+        print(
+            f"separatrix: the address space is limited to {limit >> 20:,} MB; at least {_LEAST >> 20:,} MB are needed "
+            "(see ulimit -v)",
+            file=sys.stderr,
+        )
+        raise SystemExit(2)
+    for library in ("OPENBLAS", "OMP", "MKL"):  # each thread of theirs takes address space
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+def _out_of_memory() -> SystemExit:
+    print("separatrix: out of memory; fit --memory 200MB keeps rows on disk", file=sys.stderr)
+    return SystemExit(2)
+
+
 def _one_line(problem: BaseException) -> str:
-    return " ".join(str(problem).split())
+    from separatrix.text import printable
+
+    return printable(" ".join(str(problem).split()))
 
 
 def _give_up_output() -> None:

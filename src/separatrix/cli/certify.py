@@ -23,7 +23,7 @@ from separatrix.cli.options import (
     Target,
     open_named,
 )
-from separatrix.cli.writing import read_text, show_certificate, show_check, waiting
+from separatrix.cli.writing import read_text, say, show_certificate, show_check, waiting
 from separatrix.files import write_text
 
 
@@ -125,7 +125,7 @@ def certify(
         write_text(json, text + "\n")
     show_certificate(certificate, explain=explain)
     if json is not None:
-        typer.echo(f"Certificate written to {json}.", err=True)
+        say(f"Certificate written to {json}.", err=True)
 
 
 def verify(
@@ -231,5 +231,5 @@ def _read(
     with open_named(data, sql, db, delimiter) as opened:
         whole = read_whole(opened, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), exact=True)
     if whole.dropped:
-        typer.echo(f"{whole.dropped:,} rows dropped (missing values)", err=True)
+        say(f"{whole.dropped:,} rows dropped (missing values)", err=True)
     return whole.X, whole.y

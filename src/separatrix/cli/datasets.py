@@ -9,7 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Json
-from separatrix.cli.writing import console, plain_table
+from separatrix.cli.writing import console, plain_table, say
 from separatrix.files import write_text
 
 
@@ -47,4 +47,4 @@ def datasets(
     else:
         guard().writes(output)
         write_text(output, text)
-        typer.echo(f"{name} written to {output}", err=True)
+        say(f"{name} written to {output}", err=True)

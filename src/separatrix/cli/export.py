@@ -11,6 +11,7 @@ import typer
 from separatrix.cli.guard import guard
 from separatrix.cli.models import load_model
 from separatrix.cli.options import DATA, OUTPUT
+from separatrix.cli.writing import print_content, say
 from separatrix.tables.export.targets import TARGETS
 
 
@@ -98,9 +99,9 @@ def export(
         name=_prefix(model.stem) if name is None else name,
     )
     if output is None:
-        typer.echo(content, nl=False)
+        print_content(str(content), nl=False)
         return
-    typer.echo(f"{output} written{f', and {beside.name} beside it' if beside else ''}", err=True)
+    say(f"{output} written{f', and {beside.name} beside it' if beside else ''}", err=True)
 
 
 def _prefix(stem: str) -> str:

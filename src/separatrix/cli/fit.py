@@ -32,6 +32,7 @@ from separatrix.cli.options import (
     open_named,
     parameters,
 )
+from separatrix.cli.writing import say
 from separatrix.tables.kinds import MODELS
 
 Model = enum.Enum("Model", {name: name for name in MODELS}, type=str)  # type: ignore[misc]
@@ -175,7 +176,7 @@ def fit(
     else:
         show_fit(result, path)
         if page is not None and problem is None:
-            typer.echo(f"Report written to {page}." if not result.interrupted else _later(path, source, page))
+            say(f"Report written to {page}." if not result.interrupted else _later(path, source, page))
     if result.interrupted:
         raise typer.Exit(130)
     if problem is not None:

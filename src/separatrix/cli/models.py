@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from separatrix.cli.guard import guard
+from separatrix.cli.writing import say
 from separatrix.files import locked
 
 
@@ -36,7 +35,7 @@ def replacing(path: Path) -> None:
     """Keep a model file that the command reads and writes anew from others that do the same: they wait for its end."""
 
     def wait() -> None:
-        typer.echo(f"waiting for another process that writes {path}", err=True)
+        say(f"waiting for another process that writes {path}", err=True)
 
     guard().held.enter_context(locked(path, wait))
     guard().replaces(path)

@@ -11,6 +11,7 @@ import typer
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, open_named
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
+from separatrix.cli.writing import say
 
 
 class Kind(str, enum.Enum):
@@ -85,7 +86,7 @@ def plot(
 
         typer.echo(to_text.dumps({"kind": kind.value, "picture": str(path)}))
     else:
-        typer.echo(f"Plot written to {path}.")
+        say(f"Plot written to {path}.")
 
 
 def _draw(model: Any, kind: Kind, rows: Any, top: int) -> Any:

@@ -9,6 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, open_named
+from separatrix.cli.writing import say
 
 
 def predict(
@@ -71,6 +72,6 @@ def predict(
         )
         write_predictions(output, tables, as_json=json)
     if counts.incomplete:
-        typer.echo(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values and no prediction", err=True)
+        say(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values and no prediction", err=True)
     if output is not None:
-        typer.echo(f"{counts.rows:,} rows written to {output}", err=True)
+        say(f"{counts.rows:,} rows written to {output}", err=True)

@@ -9,6 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, Unknown, open_named
+from separatrix.cli.writing import say
 
 
 def report(
@@ -63,7 +64,7 @@ def report(
 
         typer.echo(to_text.dumps({"report": str(path)}))
     else:
-        typer.echo(f"Report written to {path}.")
+        say(f"Report written to {path}.")
 
 
 def check_page(path: Path, option: str = "-o") -> Path:

@@ -22,7 +22,7 @@ from separatrix.cli.options import (
     is_example,
     open_named,
 )
-from separatrix.cli.writing import show_trace
+from separatrix.cli.writing import print_content, say, show_trace
 from separatrix.files import write_text
 from separatrix.loop.problem import as_exact
 from separatrix.text import times
@@ -180,10 +180,10 @@ def trace(
             Format.csv: run.to_csv,
         }[format or _ENDINGS.get(output.suffix.lower() if output else "", Format.markdown)]().rstrip("\n")
     if output is None:
-        typer.echo(text)
+        print_content(text)
     else:
         write_text(output, text + "\n")
-        typer.echo(f"{times(len(run), 'step')} written to {output}", err=True)
+        say(f"{times(len(run), 'step')} written to {output}", err=True)
 
 
 def _exact_rows(source: Any, asked: Any) -> tuple[Any, Any]:

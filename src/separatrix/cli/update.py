@@ -9,6 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, open_named
+from separatrix.cli.writing import say
 
 
 def update(
@@ -55,5 +56,5 @@ def update(
     new = f" New classes: {', '.join(str(label) for label in result.new_classes)}." if result.new_classes else ""
     dropped = f", {result.dropped:,} dropped (missing values)" if result.dropped else ""
     share = f" ({result.mistakes / result.rows:.1%})" if len(loaded.classes_) <= 2 else ", all one-vs-rest problems"
-    typer.echo(f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,}{share}.{new}")
-    typer.echo(f"Model written to {path}.")
+    say(f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,}{share}.{new}")
+    say(f"Model written to {path}.")

@@ -25,6 +25,7 @@ FRUGAL_BUFFER = 4 << 20  # bytes of a CSV file read at a time
 COMPRESSION = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}  # how DuckDB calls it
 CHEAP = 64 << 20  # bytes of a text file up to which all rows decide on the types of columns
 
+_NO_MEMORY = re.compile("out of memory|failed to allocate|allocation failure|can't start new thread", re.IGNORECASE)
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _NUMBER = re.compile(r"FLOAT|DOUBLE|U?HUGEINT|UBIGINT|BIGNUM|DECIMAL\(.*\)")
 _TEXT = re.compile(r'VARCHAR|JSON|UUID|"?NULL"?|ENUM\(.*\)', re.DOTALL)
@@ -268,6 +269,10 @@ class DuckSource(TableSource):
             with engine_errors():
                 yield
         except EngineError as problem:
+            if _NO_MEMORY.search(str(problem)):
+                raise ValueError(
+                    f"{self.name} cannot be read: out of memory; fit --memory 200MB reads it with less"
+                ) from None
             raise ValueError(self.explain(str(problem))) from None
 
     def explain(self, message: str) -> str:
