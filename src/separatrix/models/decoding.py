@@ -102,7 +102,7 @@ class _Decoder:
         members = self._values(content, depth)
         if not all(_is_key(each) for each in members):
             raise RefusedError("the members of a set are not what they should be")
-        return set(members)
+        return set(members) if len(set(members)) == len(members) else _refuse("a set has a member twice")
 
     def _frozenset(self, content: Any, depth: int) -> frozenset[Any]:
         return frozenset(self._set(content, depth))

@@ -25,6 +25,7 @@ from separatrix.models.codec import DTYPES, Arrays, RefusedError
 from separatrix.models.decoding import decode
 from separatrix.models.encoding import encode
 from separatrix.models.registry import Registry
+from separatrix.text import read_json
 
 FORMAT = "separatrix model"
 SCHEMA = 1
@@ -136,7 +137,7 @@ def build(raw: bytes, shown: str) -> Any:
     registry, written = Registry(), metadata["scikit-learn"]
     foreign = written != _sklearn_version()
     try:
-        tree = json.loads(metadata["tree"])
+        tree = read_json(metadata["tree"], "its tree")
         model = decode(tree, arrays, registry)
         check_model(model)
         if tree["object"][0] != metadata["kind"]:
@@ -239,7 +240,7 @@ def _metadata(raw: bytes, shown: str) -> tuple[dict[str, str], dict[str, Any], b
         raise stranger
     header = raw[8 : 8 + length]
     try:
-        entries = json.loads(header.decode("ascii"))
+        entries = read_json(header.decode("ascii"), "its header")
         metadata = entries.pop("__metadata__")
         known = metadata["format"] == FORMAT
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
