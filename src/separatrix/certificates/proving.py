@@ -180,10 +180,10 @@ def _whole_plane(data: Data, plane: Plane) -> tuple[bool, Reach | None]:
     size = max(abs(int(value)) for value in plane.weights)
     root = _root(Fraction(sum(int(value) ** 2 for value in plane.weights), size * size))
     least, bias = exact.least(scaled) * unit / size, abs(Fraction(int(plane.bias), size))
-    return True, Reach(_rounded(least, up=False), _rounded(root, up=True), _rounded(bias, up=True))
+    return True, Reach(rounded(least, up=False), rounded(root, up=True), rounded(bias, up=True))
 
 
-def _rounded(value: Fraction, *, up: bool) -> float:
+def rounded(value: Fraction, *, up: bool) -> float:
     """Return a float that is no less, or no more, than a fraction that is not negative."""
     try:
         nearest = float(value)
@@ -205,16 +205,16 @@ def _exact_gap(data: Data, points: WeightedRows) -> float:
     part = _part(data, points)
     if part is None or not all(0.0 < weight < math.inf for weight in points.weights):
         return math.inf
-    shares = np.array(in_integers(points.weights), dtype=object)
+    shares = np.array(in_integers(points.weights)[0], dtype=object)
     if not data.free:
         length = part.exact.square_length(part.exact.combined(shares))
-        return _rounded(_root(length) / int(shares.sum()), up=True)
+        return rounded(_root(length) / int(shares.sum()), up=True)
     above, below = np.where(part.signs > 0, shares, 0), np.where(part.signs > 0, 0, shares)
     if not (above.any() and below.any()):
         return math.inf
     one, other = int(above.sum()), int(below.sum())
     apart = part.exact.combined(above) * other + part.exact.combined(below) * one  # rows carry their signs
-    return _rounded(_root(part.exact.square_length(apart)) / (2 * one * other), up=True)
+    return rounded(_root(part.exact.square_length(apart)) / (2 * one * other), up=True)
 
 
 def _part(data: Data, points: WeightedRows) -> Data | None:

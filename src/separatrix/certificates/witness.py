@@ -31,7 +31,7 @@ class Plane:
     @property
     def in_integers(self) -> Plane:
         """The same plane in whole numbers: finite floats are whole numbers times a power of two, left out here."""
-        whole = in_integers((*self.weights, self.bias))
+        whole, _ = in_integers((*self.weights, self.bias))
         return Plane(tuple(whole[:-1]), whole[-1])
 
     def __repr__(self) -> str:
@@ -116,17 +116,17 @@ class Witness:
         return cls(plane, points)
 
 
-def in_integers(values: Sequence[Number]) -> list[int]:
-    """Return finite numbers times the one power of two that makes them whole.
+def in_integers(values: Sequence[Number]) -> tuple[list[int], int]:
+    """Return finite numbers times the power of two that makes all of them whole, and that power.
 
     Examples
     --------
     >>> in_integers([0.5, -3.0, 0.75])
-    [2, -12, 3]
+    ([2, -12, 3], 4)
     """
     ratios = [value.as_integer_ratio() for value in values]
     common = max((denominator for _, denominator in ratios), default=1)
-    return [numerator * (common // denominator) for numerator, denominator in ratios]
+    return [numerator * (common // denominator) for numerator, denominator in ratios], common
 
 
 def _short(value: Number) -> str:
