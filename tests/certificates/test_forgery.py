@@ -177,6 +177,16 @@ def changed(tree, among=None):
             yield json.dumps(forged)
 
 
+def understood(text):
+    """What a reader finds in an accepted text; with a field twice, readers would differ."""
+
+    def once(pairs):
+        assert len({name for name, _ in pairs}) == len(pairs)
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=once)
+
+
 def doubled(tree, path, fields):
     """Return the text with an object whose fields that begin with @ stand there twice."""
     forged = copy.deepcopy(tree)
@@ -237,7 +247,7 @@ def test_no_change_of_a_leaf_makes_a_false_claim_pass(name):
         tried += 1
         if accepted(text, X, y):
             passed += 1
-            oracle.holds(json.loads(text), tree)
+            oracle.holds(understood(text), tree)
     assert tried > 1000
     assert passed < tried / 20
 
@@ -297,7 +307,7 @@ def test_no_change_of_one_of_several_certificates_makes_a_false_claim_pass(sever
     among = [path for path in leaves(tree) if path[:2] == entry]
     for text in changed(tree, among[:: 1 if entry == ("rest", 1) else 2]):
         if accepted(text, X, y):
-            all_hold(json.loads(text), tree, oracles)
+            all_hold(understood(text), tree, oracles)
 
 
 def test_entries_that_are_doubled_missing_moved_or_of_no_class_are_refused(several):

@@ -128,9 +128,8 @@ def prove_exactly(data: Data, witness: Witness) -> tuple[ProvedBounds, ProvedBou
     The first does not depend on how the rows are stored. What :func:`prove` proves does, and lies between the two: sums
     of sparse and of dense rows round in other places, and far from the origin a margin is little beside such errors.
     """
-    rounded = prove(data, witness)
-    plane, points, longest = witness.plane, witness.points, rounded.longest
-    exact = loosest = rounded
+    exact = loosest = prove(data, witness)
+    plane, points, longest = witness.plane, witness.points, exact.longest
     if plane is not None and plane.kinds == {float} and len(plane.weights) == data.d and (data.free or plane.bias == 0):
         reach = _whole_plane(data, plane.in_integers)[1] if np.isfinite((*plane.weights, plane.bias)).all() else None
         if reach is not None:

@@ -48,7 +48,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : estimator
         A fitted estimator of this package, or a scikit-learn Pipeline of scalers, encoders, imputers and vectorisers
-        of text that ends in one.
+        of text that ends in one. Steps that open files, call functions, or search for words by a pattern that is not a
+        plain one are refused.
     path : str or path
         Where to; by custom the name ends in ``.sx``.
 
