@@ -236,7 +236,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self, "classes_")
         rows = Rows(X)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self._decide(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rows.checked_activations(self._decide(rows))
 
     def _decide(self, rows: Rows) -> Floats:
         """Return the activations of checked rows."""

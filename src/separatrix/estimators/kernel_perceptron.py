@@ -292,7 +292,9 @@ class KernelPerceptron(KernelClassifier):
         For the voted readout it is the fraction of votes for the class minus the fraction against it.
         """
         check_is_fitted(self, "dual_coef_")
-        return self._decide(self._checked_new(X))
+        rows = self._checked_new(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rows.checked_activations(self._decide(rows))
 
     def _decide(self, rows: Rows) -> Floats:
         """Return the activations of checked rows."""

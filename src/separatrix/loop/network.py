@@ -176,6 +176,9 @@ class Training:
         self._zero_loss = float(rule.loss.value(0.0)) * self.signs.shape[1]
         if not state.level:
             began = objective(state.layers, self._X, self.signs, self._weights, rule.loss.name, rule.alpha)
+            if math.isnan(began):
+                raise ValueError("the activations are not finite numbers: values of X are so large that sums overflow; "
+                                 "scale the features first")  # fmt: skip
             state.level = max(self._zero_loss, began)
         divergence, monitor = DivergenceMonitor(state.level), self.stop.begin()
         for past in state.reports:
