@@ -143,6 +143,7 @@ def fingerprint(problem: Problem) -> tuple[Any, ...]:
     )
 
 
+_TOO_LARGE = "values of X, weights or parameters are so large that sums overflow; scale the features first"
 _LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_", "dual_coef_")
 
 
@@ -159,14 +160,14 @@ def undone_on_error(estimator: Any) -> Iterator[None]:
         for name in _LEARNED:
             parts = getattr(estimator, name, ())
             if not all(np.isfinite(part).all() for part in (parts if isinstance(parts, list) else [parts])):
-                raise ValueError(
-                    f"{name} would not be finite numbers: values of X, weights or parameters are so large that sums "
-                    "overflow; scale the features first"
-                )
-    except BaseException:
+                raise ValueError(f"{name} would not be finite numbers: {_TOO_LARGE}")
+    except BaseException as problem:
         callbacks = {name: value for name, value in vars(estimator).items() if "callback" in name}
         vars(estimator).clear()
         vars(estimator).update({**before, **callbacks})
+        if isinstance(problem, OverflowError):
+            own = len(problem.args) == 1  # Python's own have a number and no advice
+            raise ValueError(problem.args[0] if own else f"a number is too large: {_TOO_LARGE}") from None
         raise
 
 

@@ -69,7 +69,8 @@ def count_wrong(problem: Problem, decide: Callable[[Rows], Floats], *, tie_is_po
     for begin in range(0, n, step):
         part = slice(begin, begin + step)
         rows = problem.rows if step >= n else Rows(problem.rows.values[part])
-        codes[part] = predicted_codes(decide(rows), n_classes, tie_is_positive=tie_is_positive)
+        activations = rows.checked_activations(decide(rows), begin)
+        codes[part] = predicted_codes(activations, n_classes, tie_is_positive=tie_is_positive)
     return compare(problem, codes)
 
 

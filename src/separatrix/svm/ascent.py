@@ -121,10 +121,10 @@ class Ascent:
             )  # fmt: skip
             if bad >= 0:
                 self.task.rows.refuse_row(bad)
-                raise ValueError(f"the activation of row {bad} is not a finite number: {_TOO_LARGE}")
+                raise OverflowError(f"the activation of row {bad} is not a finite number: {_TOO_LARGE}")
             self._position = end
-        if not np.isfinite(self.real[[SHIFT, BALANCE, DRIFTED]]).all():
-            raise ValueError(f"the sums of an epoch are not finite numbers: {_TOO_LARGE}")
+        if math.isnan(self.real[DRIFTED]):
+            raise OverflowError(f"the sums of an epoch are not finite numbers: {_TOO_LARGE}")
         if self.real[DRIFTERS] > 0:
             self.real[DRIFT] = max(math.sqrt(self.real[DRIFTED] / self.real[DRIFTERS]), 1e-300)
         self.real[DRIFTED] = self.real[DRIFTERS] = 0.0
