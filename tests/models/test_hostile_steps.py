@@ -80,6 +80,11 @@ def test_a_file_that_names_another_file_does_not_read_it(tmp_path):
         model_file.build(raw, "x.sx").predict([str(secret)])
 
 
+def test_a_file_does_not_say_how_many_processes_are_started():
+    model = model_file.build(forged("columns", (*FIRST, "n_jobs", 4000)), "x.sx")
+    assert model.steps[0][1].n_jobs is None
+
+
 @pytest.mark.parametrize(
     ("model", "rows", "labels", "text"),
     [

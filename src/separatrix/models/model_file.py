@@ -41,8 +41,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     The file appears whole or not at all: if anything goes wrong, what was at ``path`` is still there. The same model
     gives the same bytes. The data of ``fit`` are not in it, so that ``certificate_`` is for the model in memory only;
-    nor are callbacks of scikit-learn and a pipeline's ``memory``. A generator given as ``random_state`` is replaced by
-    the seed that was drawn from it.
+    nor are callbacks of scikit-learn, a pipeline's ``memory`` and a ColumnTransformer's ``n_jobs``. A generator given
+    as ``random_state`` is replaced by the seed that was drawn from it.
 
     Parameters
     ----------

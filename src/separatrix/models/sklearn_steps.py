@@ -219,7 +219,7 @@ _WORDS = ("_stop_words_id",)  # a cache
 
 STORED: dict[str, Stored] = {
     "Pipeline": Stored("sklearn.pipeline", unkept={"memory": None}, validate=check_pipeline, model=True),
-    "ColumnTransformer": Stored("sklearn.compose", validate=check_columns),
+    "ColumnTransformer": Stored("sklearn.compose", unkept={"n_jobs": None}, validate=check_columns),  # processes
     "make_column_selector": Stored(
         "sklearn.compose", ("pattern", "dtype_include", "dtype_exclude"), validate=check_selector
     ),
