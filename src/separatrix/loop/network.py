@@ -28,6 +28,7 @@ from separatrix.rules import Smooth
 from separatrix.rules.losses import LOSSES, sigmoid
 from separatrix.stops import Epoch, Monitor, Stop, StopReason, held_out_fraction, time_limit
 
+_LARGEST_SUM = 1e290  # of the values of a row: weights of 1e10 and gradients are finite too
 _MOST = 10  # folds are cut by weight up to examples that weigh this much on average
 
 
@@ -164,6 +165,9 @@ class Training:
         problem = self.problem
         problem.rows.check_finite()
         self._X = problem.rows.values
+        largest = max(float(self._X.max()), -float(self._X.min()))
+        if not largest * problem.d < _LARGEST_SUM:
+            raise ValueError(f"X holds a value of size {largest:.3g}, so large that sums overflow: scale the features")
         self._weights = np.ones(problem.n) if problem.weights is None else problem.weights
         self._limit = time_limit(self.stop)
         self._began = time.perf_counter()
@@ -176,9 +180,6 @@ class Training:
         self._zero_loss = float(rule.loss.value(0.0)) * self.signs.shape[1]
         if not state.level:
             began = objective(state.layers, self._X, self.signs, self._weights, rule.loss.name, rule.alpha)
-            if math.isnan(began):
-                raise ValueError("the activations are not finite numbers: values of X are so large that sums overflow; "
-                                 "scale the features first")  # fmt: skip
             state.level = max(self._zero_loss, began)
         divergence, monitor = DivergenceMonitor(state.level), self.stop.begin()
         for past in state.reports:
