@@ -127,7 +127,8 @@ inline double over_tens(std::uint64_t number, int tens) {
 // Read the number at p: [+-] digits [. digits] [e [+-] digits], with at least one digit before or behind the point.
 // Returns where it ends, or nullptr if there is none or one that is too long. One that is too large is read as an
 // infinity. Neither infinities nor NaN can be written.
-inline const char* read_number(const char* const begin, const char* const end, double& value) {
+inline const char* read_number(const char* const begin, const char* const end, double& value,
+                               const std::int64_t longest = kLongestNumber) {
     using namespace text;
     if (begin == end) return nullptr;
     const char* p = begin;
@@ -160,7 +161,7 @@ inline const char* read_number(const char* const begin, const char* const end, d
         }
         exponent += falls ? -written : written;
     }
-    if (p - begin > kLongestNumber) return nullptr;
+    if (p - begin > longest) return nullptr;
     double size;
     if (digits <= 19 && number <= (std::uint64_t(1) << 53) && -kExactPowers <= exponent && exponent <= kExactPowers &&
         FLT_EVAL_METHOD == 0) {

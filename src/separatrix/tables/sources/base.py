@@ -102,6 +102,10 @@ class TableSource(Source):
         """Read these columns as numbers and those as text; no effect on a source with types of its own."""
         return None
 
+    def first_text(self, name: str) -> tuple[int, str] | None:
+        """Return the first row (from 1) in which a column has no number, and its text, if that is known unread."""
+        return None
+
     def settle(self) -> None:
         """Decide on the columns by more rows, where only the first have been read."""
         return None

@@ -76,6 +76,10 @@ class SpooledTable(TableSource):
         self._source.read_as(numbers, texts)
         self.columns = self._source.columns
 
+    def first_text(self, name: str) -> tuple[int, str] | None:
+        """Return the first row in which a column has no number, and its text."""
+        return self._source.first_text(name)
+
     def settle(self) -> None:
         """Decide on the columns by more rows."""
         self._source.settle()
