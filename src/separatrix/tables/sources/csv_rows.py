@@ -138,8 +138,8 @@ def problem_text(
         return f"{at}: {times(int(text), 'cell')} where the header has {len(names)}"
     if word == "value":
         return (
-            f"{at}, column {names[column]!r}: {quoted(text)} is not {_WANTED[types[column]]}; fix the cell, or leave it "
-            "empty if the value is missing"
+            f"{at}, column {names[column]!r}: {quoted(text)} is not {_WANTED[types[column]]}; fix the cell, or leave "
+            "it empty if the value is missing"
         )
     return (
         f"{at}: "
@@ -149,8 +149,8 @@ def problem_text(
             "utf-8": "the text is not UTF-8; save the file as UTF-8",
             "nul": "a zero byte; a CSV file is text",
             "long": (
-                f"the line is longer than {LONGEST_LINE:,} bytes, the most that can be read; is a quote unclosed, or is "
-                "the file not CSV?"
+                f"the line is longer than {LONGEST_LINE:,} bytes, the most that can be read; is a quote unclosed, or "
+                "is the file not CSV?"
             ),
         }[word]
     )
