@@ -158,7 +158,6 @@ std::vector<CsvText::Piece> CsvText::cut(const char* bytes, std::size_t size, bo
     scanned_ = std::size_t(p - row);
     rest_ = row;
     rows_ += first + rows;
-    whole_ = true;
     return pieces;
 }
 
@@ -187,6 +186,7 @@ void CsvText::let_go() {
         held_.assign(rest_, std::size_t(end_ - rest_));
     }
     block_ = rest_ = end_ = nullptr;
+    whole_ = true;
 }
 
 void CsvText::check_text(const Piece& piece) const {

@@ -105,7 +105,7 @@ class CsvText {
     std::string held_;                  // a row whose end has not come
     std::size_t scanned_ = 0;           // bytes of it that have been looked at
     State state_ = State::start;        // behind them
-    bool header_ = true, whole_ = true; // whether the header is to come; whether all went well so far
+    bool header_ = true, whole_ = true;  // whether the header is to come; whether all went well so far
     const char *block_ = nullptr, *rest_ = nullptr, *end_ = nullptr;  // of the block in work: begin, what is left, end
     std::int64_t line_ = 1, rows_ = 0, longest_seen_ = 0;
     int line_ends_ = 0;

@@ -33,6 +33,7 @@ from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import csv_problem, path_text, short
 from separatrix.tables.sources.peeking import Peek, cut_short, peek
 from separatrix.tables.sources.queries import queried
+from separatrix.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,6 +143,16 @@ class CsvSource(DuckSource):
             sentence = sentence.replace(path_text(path), path_text(self._where))
         return sentence
 
+    def check_for_queries(self) -> None:
+        """Refuse a file that DuckDB would not read as the core does."""
+        ends = self._scan.line_ends if self._scan else 0
+        if ends not in (0, *_LINE_ENDS):
+            kinds = listed([word for bit, word in ((1, "LF"), (2, "CRLF"), (4, "CR")) if ends & bit])
+            raise ValueError(
+                f"{path_text(self._where)}: rows end in different ways ({kinds}), which a query cannot read; save the "
+                "file with one of them"
+            )
+
     def _column_name(self, inner: str) -> str:
         return self.dialect.names[int(inner[1:])] if re.fullmatch(r"c\d+", inner) else inner
 
@@ -207,7 +218,14 @@ def open_csv(request: Request) -> DuckSource:
     """Open CSV files as one table."""
     if request.delimiter is not None:
         request = replace(request, delimiter=check_delimiter(request.delimiter))
-    return on_duck(request.frugal, lambda duck: queried(CsvSource(duck, request), request.sql))
+    return on_duck(request.frugal, lambda duck: _asked(CsvSource(duck, request), request.sql))
+
+
+def _asked(source: CsvSource, sql: str | None) -> DuckSource:
+    if sql is not None:
+        source.settle()
+        source.check_for_queries()
+    return queried(source, sql)
 
 
 def _dialects(request: Request, names: Sequence[str]) -> tuple[list[Peek], list[Dialect]]:
