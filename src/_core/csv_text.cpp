@@ -66,6 +66,7 @@ void CsvText::begin(std::int64_t line) {
     scanned_ = 0;
     state_ = State::start;
     header_ = whole_ = true;
+    put_off_.reset();
     block_ = rest_ = end_ = nullptr;
     line_ = line;
 }
@@ -95,9 +96,11 @@ std::vector<CsvText::Piece> CsvText::cut(const char* bytes, std::size_t size, bo
     block_ = rest_ = bytes;
     end_ = end;
     std::int64_t first = 0, rows = 0;
+    // Rows before a row that is refused are read first: what is said does not depend on the blocks.
+    const auto put_off = [&](const char* word) { put_off_ = CsvProblem(word, line_of(row)); };
     const auto end_row = [&] {
         longest_seen_ = std::max<std::int64_t>(longest_seen_, p - row);
-        if (p - row > longest_line_) refuse("long", row);
+        if (p - row > longest_line_) return put_off("long");
         if (header_) {
             header_ = false;
             piece = p;
@@ -113,7 +116,7 @@ std::vector<CsvText::Piece> CsvText::cut(const char* bytes, std::size_t size, bo
             piece = p;
         }
     };
-    while (p != end) {
+    while (p != end && !put_off_) {
         if (state_ == State::quoted) {
             p = static_cast<const char*>(std::memchr(p, '"', std::size_t(end - p)));
             if (!p) {
@@ -148,12 +151,15 @@ std::vector<CsvText::Piece> CsvText::cut(const char* bytes, std::size_t size, bo
             ++p;
         }
     }
-    if (last && row != end) {
-        if (state_ == State::quoted) refuse("quote", row);
+    if (!put_off_ && p - row > longest_line_) put_off("long");
+    if (last && row != end && !put_off_) {
         p = end;
-        end_row();
+        if (state_ == State::quoted) {
+            put_off("quote");
+        } else {
+            end_row();
+        }
     }
-    if (p - row > longest_line_) refuse("long", row);
     if (piece != row) pieces.push_back({piece, row, first, rows});
     scanned_ = std::size_t(p - row);
     rest_ = row;
@@ -179,6 +185,7 @@ bool CsvText::first_row(std::string_view text, bool last, std::vector<std::strin
 }
 
 void CsvText::let_go() {
+    if (put_off_) throw *put_off_;
     line_ = line_of(rest_);
     if (block_ == held_.data()) {
         held_.erase(0, std::size_t(rest_ - block_));
@@ -189,12 +196,11 @@ void CsvText::let_go() {
     whole_ = true;
 }
 
-void CsvText::check_text(const Piece& piece) const {
-    if (const void* nul = std::memchr(piece.begin, 0, std::size_t(piece.end - piece.begin))) {
-        refuse("nul", static_cast<const char*>(nul));
-    }
-    if (is_ascii(piece.begin, piece.end)) return;
-    if (const char* bad = first_not_utf8(piece.begin, piece.end)) refuse("utf-8", bad);
+const char* CsvText::first_not_text(const Piece& piece) const {
+    const auto* nul = static_cast<const char*>(std::memchr(piece.begin, 0, std::size_t(piece.end - piece.begin)));
+    const char* const end = nul ? nul : piece.end;
+    const char* const bad = is_ascii(piece.begin, end) ? nullptr : first_not_utf8(piece.begin, end);
+    return bad ? bad : end;
 }
 
 // Read the cell at p and lead p behind it: to a delimiter, a line end or the end.

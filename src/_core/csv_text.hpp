@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -72,7 +73,7 @@ class CsvText {
 
     // Rows that are complete with these bytes; `last` if no more come. Valid until `let_go`.
     std::vector<Piece> cut(const char* bytes, std::size_t size, bool last);
-    void let_go();
+    void let_go();  // refuses what was put off
 
     // Walk over the cells of a piece: cell(column, row, text) is false where the text is not what the column holds.
     template <class Cell>
@@ -94,7 +95,7 @@ class CsvText {
         return p + 1 + int(*p == '\r' && p + 1 != end && p[1] == '\n');
     }
     std::string_view read_cell(const char*& p, const char* end, const char* row, std::string& unquoted) const;
-    void check_text(const Piece& piece) const;
+    const char* first_not_text(const Piece& piece) const;  // a zero byte or what is not UTF-8, else the end
     std::int64_t line_of(const char* p) const;
     [[noreturn]] void refuse(const char* word, const char* row, std::int64_t column = -1, std::string_view cell = {}) const;
 
@@ -105,6 +106,7 @@ class CsvText {
     std::string held_;                  // a row whose end has not come
     std::size_t scanned_ = 0;           // bytes of it that have been looked at
     State state_ = State::start;        // behind them
+    std::optional<CsvProblem> put_off_;  // until the rows before have been read
     bool header_ = true, whole_ = true;  // whether the header is to come; whether all went well so far
     const char *block_ = nullptr, *rest_ = nullptr, *end_ = nullptr;  // of the block in work: begin, what is left, end
     std::int64_t line_ = 1, rows_ = 0, longest_seen_ = 0;
@@ -113,8 +115,7 @@ class CsvText {
 
 template <class Cell>
 void CsvText::walk(const Piece& piece, Cell cell) const {
-    check_text(piece);
-    const char *p = piece.begin, *const end = piece.end;
+    const char *p = piece.begin, *const end = piece.end, *const bad = first_not_text(piece);
     std::int64_t row = piece.first;
     std::string unquoted;
     while (p != end) {
@@ -139,6 +140,7 @@ void CsvText::walk(const Piece& piece, Cell cell) const {
         }
         // A row may end with a delimiter.
         if (cells < columns_ || more) refuse("cells", begin, -1, std::to_string(cells));
+        if (bad < p) refuse(*bad ? "utf-8" : "nul", bad);
         ++row;
         if (p != end) p = behind_end(p, end);
     }

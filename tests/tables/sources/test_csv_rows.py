@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -17,6 +18,7 @@ from separatrix.tables.sources import csv_rows
 from separatrix.tables.sources.cells import MISSING_CELLS
 from separatrix.tables.sources.opening import open_source
 
+CORPUS = Path(__file__).parents[3] / "fuzz" / "corpus" / "csv"
 KINDS = ["number", "whole", "flag", "text", "skip"]
 letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.one_of(
@@ -104,6 +106,18 @@ def test_columns_are_those_that_were_written_whatever_the_blocks_and_line_ends(t
 pieces = st.sampled_from([*'ab1.5-"",,\n\n\r ', "\r\n", '""', 'x"', "é", "NA", "true", "2024-01-05"])
 
 
+def scanned(blocks, n_columns):
+    """How many rows the scan finds, or why it refuses a text."""
+    scan = _core.CsvScan(b",", n_columns)
+    scan.begin(1)
+    try:
+        for block in [*blocks, b""]:
+            scan.feed(block, not block)
+    except CsvProblem as problem:
+        return problem.args
+    return scan.rows
+
+
 def outcome(blocks, n_columns, n_jobs=1):
     try:
         return columns(blocks, ["text"] * n_columns, n_jobs)
@@ -119,15 +133,30 @@ def test_blocks_decide_on_neither_cells_nor_problems(text, sizes):
     text = ("a,b\n" + text).encode()
     whole = outcome([text], 2)
     assert outcome(cut(text, sizes), 2) == whole
-    scan = _core.CsvScan(b",", 2)
-    scan.begin(1)
-    try:
-        for block in [*cut(text, sizes), b""]:
-            scan.feed(block, not block)
-    except CsvProblem as problem:
-        assert problem.args == whole
-    else:
-        assert scan.rows == len(whole[0])
+    assert scanned(cut(text, sizes), 2) == (whole if isinstance(whole, tuple) else len(whole[0]))
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*")), ids=lambda path: path.name[:8])
+def test_inputs_of_the_fuzzer_are_read_the_same_in_all_blocks(path):
+    text = path.read_bytes()[4:]
+    whole = [outcome([text], width) for width in (1, 2, 3)]
+    assert all([outcome(cut(text, [size]), width) for width in (1, 2, 3)] == whole for size in (1, 2, 7))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b"1\n\xff,2\n", ("cells", 2, -1, b"1")),
+        (b"1\n\0,2\n", ("cells", 2, -1, b"1")),
+        (b'1\n1,"x', ("cells", 2, -1, b"1")),
+        (b"\xff,2\n1\n", ("utf-8", 2, -1, b"")),
+        (b"1,2\n\0,\xff\n", ("nul", 3, -1, b"")),
+        (b'1,"x"y\n1\n', ("after", 2, -1, b"x")),
+    ],
+)
+def test_the_first_problem_is_told_whatever_the_blocks(text, problem):
+    for size in (1, 3, 100):
+        assert outcome(cut(b"a,b\n" + text, [size]), 2) == problem
 
 
 @settings(max_examples=300, deadline=None)

@@ -21,6 +21,7 @@ from separatrix.tables.sources.duck import (
     COMPRESSION,
     FRUGAL_BUFFER,
     FRUGAL_ROWS,
+    MEMORY,
     Duck,
     DuckSource,
     column_of,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _PART = 500_000  # rows that decide on types where a file is too large to read all of it
 _PART_BYTES = 256 << 20  # or so many bytes, if there are fewer rows in them
 _DUCK_LINE = 2_000_000  # bytes of the longest row that DuckDB expects where nothing is known
+_WIDE = 1000  # columns: with more, DuckDB needs memory for thousands of rows in each thread
 _LINE_ENDS = {1: "\\n", 2: "\\r\\n", 4: "\\r"}
 
 
@@ -225,6 +227,9 @@ def _asked(source: CsvSource, sql: str | None) -> DuckSource:
     if sql is not None:
         source.settle()
         source.check_for_queries()
+        if len(source.columns) > _WIDE:
+            settings = f"set threads=1; set memory_limit='{MEMORY}'"
+            source.duck.prepare(lambda connection: connection.execute(settings))
     return queried(source, sql)
 
 

@@ -21,6 +21,7 @@ T = TypeVar("T")
 MEMORY = "1GB"
 FRUGAL_MEMORY = "128MB"
 FRUGAL_ROWS = 8192
+CELLS = 1 << 23  # in a batch: fewer rows where there are many columns
 FRUGAL_BUFFER = 4 << 20  # bytes of a CSV file read at a time
 COMPRESSION = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}  # how DuckDB calls it
 CHEAP = 64 << 20  # bytes of a text file up to which all rows decide on the types of columns
@@ -249,6 +250,7 @@ class DuckSource(TableSource):
         values = [sql_value(identifier(inner[k]), self.columns[k]) for k in places]
         selected = ", ".join(f"{value} as v{k}" for k, value in enumerate(values)) or "1"
         most = min(rows, FRUGAL_ROWS) if self.duck.frugal else rows
+        most = min(most, max(1, CELLS // max(1, len(places))))
         self._read = 0
         query = f"select {selected} from {self.relation}"
         with self.explained(), self.duck.cursor() as cursor, Worker(cursor.interrupt) as worker:
