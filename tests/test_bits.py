@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
 
+from loaded_scripts import script
 from separatrix import _core
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,13 +19,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def expected(name):
     return dict(line.split(" ") for line in (ROOT / "tests" / name).read_text().splitlines())
-
-
-def script(name):
-    loader = SourceFileLoader(name, str(ROOT / "scripts" / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
 
 
 EXPECTED = expected("bits.txt")

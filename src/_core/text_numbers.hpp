@@ -114,8 +114,13 @@ inline double over_tens(std::uint64_t number, int tens) {
     const std::from_chars_result result = std::from_chars(begin, end, value);
     const bool out = result.ec == std::errc::result_out_of_range;
 #else
+#ifdef _WIN32
+    static const _locale_t plain = _create_locale(LC_ALL, "C");
+    value = _strtod_l(std::string(begin, end).c_str(), nullptr, plain);
+#else
     static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
     value = strtod_l(std::string(begin, end).c_str(), nullptr, plain);
+#endif
     const bool out = false;
 #endif
     if (out) value = lead > 0 ? std::numeric_limits<double>::infinity() : 0.0;
