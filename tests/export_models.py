@@ -117,6 +117,18 @@ def of_ties(estimator: Any, classes: int, voted: bool = False) -> Case:
     return case
 
 
+def of_no_updates(readout: str) -> Case:
+    """Return a model without support vectors: the only example that is not held out is right from the start."""
+    for seed in range(20):
+        model = sx.KernelPerceptron(
+            readout=readout, boundary="positive", max_iter=1, stop=sx.stops.HeldOutFlat(0.5), random_state=seed
+        ).fit([[0.0, 1.0], [2.0, 1.0]], ["no", "yes"])
+        if not len(model.support_):
+            break
+    assert not len(model.support_)
+    return of_matrix(model, [[0.0, 1.0], [2.0, 1.0], [-1.5, 0.25]])
+
+
 def in_original_units() -> Case:
     case = of_estimator(make_pipeline(StandardScaler(), sx.Perceptron(random_state=0)), 3)
     X = np.array([column.to_numpy() for column in case.table.columns]).T[:-1]
@@ -229,6 +241,7 @@ VOTED: dict[str, Callable[[], Case]] = {
     "kernel perceptron voted": lambda: of_estimator(
         make_pipeline(StandardScaler(), sx.KernelPerceptron(readout="voted", random_state=0, max_iter=4)), 3
     ),
+    "kernel perceptron voted, no updates": lambda: of_no_updates("voted"),
 }
 KERNELLED: dict[str, Callable[[], Case]] = {
     "table kernel-svm 2": lambda: _nasty("kernel-svm", 2),
@@ -241,6 +254,7 @@ KERNELLED: dict[str, Callable[[], Case]] = {
     "kernel perceptron ties": lambda: of_ties(
         sx.KernelPerceptron(kernel="poly", degree=2, gamma=1.0, coef0=1.0, shuffle=False), 2
     ),
+    "kernel perceptron, no updates": lambda: of_no_updates("averaged"),
 }
 TEXTS: dict[str, Callable[[], Case]] = {
     "words 2": lambda: of_texts("tfidf"),

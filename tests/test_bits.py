@@ -1,29 +1,28 @@
-"""What every estimator and rule learns is what it was, bit for bit, on every build, processor and operating system.
+"""What every estimator, rule and kernel computes is what it was, bit for bit, on every build, processor and system.
 
-``scripts/bits > tests/bits.txt`` writes the lines anew, after a change that is meant to change them.
+``scripts/bits > tests/bits.txt`` writes the lines anew, after a change that is meant to change them, and
+``scripts/kernel_bits > tests/kernel_bits.txt`` those of the kernels.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
 
+from loaded_scripts import script
+from separatrix import _core
+
 ROOT = Path(__file__).resolve().parent.parent
-EXPECTED = dict(line.split(" ") for line in (ROOT / "tests" / "bits.txt").read_text().splitlines())
 
 
-def _lines():
-    loader = SourceFileLoader("bits", str(ROOT / "scripts" / "bits"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bits", loader))
-    loader.exec_module(module)
-    return {name.replace(" ", "_"): run for name, run in module.lines().items()}
+def expected(name):
+    return dict(line.split(" ") for line in (ROOT / "tests" / name).read_text().splitlines())
 
 
-LINES = _lines()
+EXPECTED = expected("bits.txt")
+LINES = {name.replace(" ", "_"): run for name, run in script("bits").lines().items()}
 KINDS = sorted({name.split("_")[0] for name in LINES})
 
 
@@ -37,3 +36,20 @@ def test_the_bits_are_those_of_the_file(kind):
         warnings.simplefilter("ignore")  # runs that are cut short on purpose
         found = {name: run() for name, run in LINES.items() if name.split("_")[0] == kind}
     assert found == {name: hash_ for name, hash_ in EXPECTED.items() if name in found}
+
+
+@pytest.mark.parametrize("build", _core.builds())
+def test_every_build_of_the_kernels_gives_the_bits_of_the_file(build):
+    before = _core.build()
+    try:
+        _core.use_build(build)
+        assert script("kernel_bits").lines() == expected("kernel_bits.txt")
+    finally:
+        _core.use_build(before)
+
+
+def test_the_lines_of_the_kernels_would_show_another_order_of_a_sum():
+    lines = expected("kernel_bits.txt")  # dense and sparse rows are added up in other orders
+    for kernel in ("decide", "square-norms", "gram", "enclosed-sums", "visit_log"):
+        assert lines[f"{kernel}_dense-float64"] != lines[f"{kernel}_csr-float64-int32"]
+        assert lines[f"{kernel}_dense-float64"] == lines[f"{kernel}_dense-float32"]

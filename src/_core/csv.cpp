@@ -1,12 +1,11 @@
 #include "csv.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "parallel.hpp"
+#include "csv_text.hpp"
 #include "text_numbers.hpp"
 
 namespace sx {
@@ -27,20 +26,6 @@ std::uint64_t hash(std::string_view text) {
     for (; n > 0; ++p, --n) word = word << 8 | static_cast<unsigned char>(*p);
     h = (h ^ word) * 0xc4ceb9fe1a85ec53u;
     return h ^ h >> 32;
-}
-
-// Count in bytes, as many at once as a vector has, and add them up before they can overflow.
-std::int64_t count_lines(const char* p, const char* end) {
-    constexpr std::ptrdiff_t lanes = 64;
-    std::int64_t lines = 0;
-    while (end - p >= lanes) {
-        std::uint8_t counts[lanes] = {};
-        for (std::ptrdiff_t turns = std::min<std::ptrdiff_t>((end - p) / lanes, 255); turns > 0; --turns, p += lanes) {
-            for (std::ptrdiff_t k = 0; k < lanes; ++k) counts[k] += p[k] == '\n';
-        }
-        for (const std::uint8_t count : counts) lines += count;
-    }
-    return lines + std::count(p, end, '\n');
 }
 
 [[noreturn]] void give_up(const char* why) { throw NotPlain(why); }
@@ -106,27 +91,6 @@ std::vector<CsvReader::Piece> CsvReader::cut(const char* p, const char* end) con
         p = near;
     }
     return pieces;
-}
-
-// Whichever thread is free takes the next piece. The first piece that fails decides what is said.
-template <class Work>
-void CsvReader::each(std::vector<Piece>& pieces, Work work) const {
-    std::atomic<std::size_t> next{0};
-    std::vector<std::exception_ptr> failed(pieces.size());
-    const auto threads = std::min<std::int64_t>(n_jobs_, std::int64_t(pieces.size()));
-    in_parallel(threads, n_jobs_, [&](std::int64_t, std::int64_t) {
-        for (std::size_t k; (k = next.fetch_add(1)) < pieces.size();) {
-            try {
-                work(pieces[k]);
-            } catch (...) {
-                failed[k] = std::current_exception();
-                next = pieces.size();  // pieces are taken in order: all before this one are in work or done
-            }
-        }
-    });
-    for (const std::exception_ptr& problem : failed) {
-        if (problem) std::rethrow_exception(problem);
-    }
 }
 
 // Read a quoted cell at p, without its quotes, and return where its stop is.
@@ -267,7 +231,7 @@ CsvBlock CsvReader::feed(const char* bytes, std::size_t size) {
             line_stop_ = first != bytes && first[-1] == '\r' ? '\r' : '\n';
         }
         std::vector<Piece> pieces = cut(bytes, bytes + size);
-        each(pieces, [](Piece& piece) { piece.rows = count_lines(piece.begin, piece.end); });
+        each_piece(pieces, n_jobs_, [](Piece& piece, std::int64_t) { piece.rows = count_lines(piece.begin, piece.end); });
         for (Piece& piece : pieces) {
             piece.first = block.rows;
             block.rows += piece.rows;
@@ -277,7 +241,7 @@ CsvBlock CsvReader::feed(const char* bytes, std::size_t size) {
         }
         block.numbers.reset(new double[block.rows * numbers_]);
         block.labels.reset(new std::int32_t[block.rows * labels()]);
-        each(pieces, [&](Piece& piece) {
+        each_piece(pieces, n_jobs_, [&](Piece& piece, std::int64_t) {
             read(piece, block.numbers.get() + piece.first * numbers_, block.labels.get() + piece.first * labels());
         });
         for (Piece& piece : pieces) join(piece, block.labels.get() + piece.first * labels());

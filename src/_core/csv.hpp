@@ -66,8 +66,6 @@ class CsvReader {
     const char* label(const char* p, char stop, Levels* fresh, const Levels* known, std::int32_t& code) const;
     const char* quoted(const char* p, char stop, std::string& text) const;
     void join(Piece& piece, std::int32_t* labels);
-    template <class Work>
-    void each(std::vector<Piece>& pieces, Work work) const;
 
     const char delimiter_, quote_;
     const std::vector<CsvKind> kinds_;

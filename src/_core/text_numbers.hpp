@@ -114,8 +114,13 @@ inline double over_tens(std::uint64_t number, int tens) {
     const std::from_chars_result result = std::from_chars(begin, end, value);
     const bool out = result.ec == std::errc::result_out_of_range;
 #else
+#ifdef _WIN32
+    static const _locale_t plain = _create_locale(LC_ALL, "C");
+    value = _strtod_l(std::string(begin, end).c_str(), nullptr, plain);
+#else
     static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
     value = strtod_l(std::string(begin, end).c_str(), nullptr, plain);
+#endif
     const bool out = false;
 #endif
     if (out) value = lead > 0 ? std::numeric_limits<double>::infinity() : 0.0;
@@ -127,7 +132,8 @@ inline double over_tens(std::uint64_t number, int tens) {
 // Read the number at p: [+-] digits [. digits] [e [+-] digits], with at least one digit before or behind the point.
 // Returns where it ends, or nullptr if there is none or one that is too long. One that is too large is read as an
 // infinity. Neither infinities nor NaN can be written.
-inline const char* read_number(const char* const begin, const char* const end, double& value) {
+inline const char* read_number(const char* const begin, const char* const end, double& value,
+                               const std::int64_t longest = kLongestNumber) {
     using namespace text;
     if (begin == end) return nullptr;
     const char* p = begin;
@@ -160,7 +166,7 @@ inline const char* read_number(const char* const begin, const char* const end, d
         }
         exponent += falls ? -written : written;
     }
-    if (p - begin > kLongestNumber) return nullptr;
+    if (p - begin > longest) return nullptr;
     double size;
     if (digits <= 19 && number <= (std::uint64_t(1) << 53) && -kExactPowers <= exponent && exponent <= kExactPowers &&
         FLT_EVAL_METHOD == 0) {

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from separatrix.models.validity import is_count as is_counted
 from separatrix.models.validity import is_real, require
 from separatrix.rules.losses import LOSSES
 from separatrix.text import times
+
+_COUNTS_ERRORS = re.compile(r"no mistakes|mistakes? in the last epoch|: loss ")
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,37 @@ class StopReason(NamedTuple):
 
 
 Monitor = Callable[[Epoch], "StopReason | None"]
+
+
+def counts_errors(text: str) -> bool:
+    """Return whether a reason says how many mistakes a whole epoch made, or the loss of the training rows.
+
+    Examples
+    --------
+    >>> counts_errors("converged: no mistakes (epoch 3)"), counts_errors("converged: loss 0, at most 0 (epoch 3)")
+    (True, True)
+    >>> counts_errors("converged: mean loss 0.2, relative decrease at most 0.0001 in 5 epochs (epoch 41)")
+    False
+    """
+    return bool(_COUNTS_ERRORS.search(text))
+
+
+def errors_seen(text: str, mistakes: int, report: Epoch | None) -> float | None:
+    """Return the errors that such a reason names: the mistakes of the last epoch, or its zero-one loss, if known."""
+    if "mistake" in text:
+        return mistakes
+    return None if report is None else report.losses.get("zero_one")
+
+
+def kept_errors(what: str, wrong: float, total: float, unit: str = "training rows") -> str:
+    """Return the part of a sentence that tells the training errors of the weights that were kept.
+
+    Examples
+    --------
+    >>> kept_errors("averaged weights", 1, 60)
+    'averaged weights: 1 of 60 training rows wrong'
+    """
+    return f"{what}: {wrong:g} of {total:g} {unit} wrong"
 
 
 def _is_number(value: object) -> bool:
@@ -222,9 +256,8 @@ class TimeLimit(Stop):
     def reason(self, epoch: int, mistakes: int) -> StopReason:
         """Return the reason of a run that this limit ended."""
         made = times(mistakes, "mistake")
-        return StopReason(
-            f"stopped: time limit of {self.seconds:g} s reached in epoch {epoch} ({made} in it)", False, cut=True
-        )
+        text = f"stopped: time limit of {self.seconds:g} s reached in epoch {epoch} ({made} while learning in it)"
+        return StopReason(text, False, cut=True)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Text for people: counts and lists in sentences, seconds and bytes, tables as Markdown, LaTeX, HTML or CSV.
 
-Pure functions of strings; no mathematics, and nothing of this package is imported.
+Also the one reader of JSON that is not data: certificates, model files, notes on disk. Pure functions of strings; no
+mathematics, and nothing of this package is imported.
 """
 
 from __future__ import annotations
@@ -8,7 +9,11 @@ from __future__ import annotations
 import csv
 import html
 import io
+import json
+import math
+import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 Cells = Sequence[Sequence[str]]
 
@@ -31,6 +36,25 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     every = [name if name.isprintable() else repr(name) for name in names]
     more = len(every) - most
     return ", ".join(every) if more <= 0 else f"{', '.join(every[:most])} and {more} more"
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Return text with control characters as escapes, so that a terminal shows them and does not obey them.
+
+    So are characters that change the direction of text or hide; those that join letters stay. ``keep`` stays too.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb\n"), printable("one\ntwo", keep="\n")
+    ('a\\x1b[31mb\\n', 'one\ntwo')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each in keep or _shows(each) else repr(each)[1:-1] for each in text)
+
+
+def _shows(letter: str) -> bool:
+    return letter.isprintable() or letter in "\u200c\u200d" or unicodedata.category(letter) in ("Zs", "Co")
 
 
 def duration(value: float) -> str:
@@ -139,3 +163,56 @@ def csv_text(head: Sequence[str], rows: Cells) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([head, *rows])
     return out.getvalue()
+
+
+def read_json(text: str, what: str) -> Any:
+    """Return what JSON text holds, if every reader of JSON would find the same in it.
+
+    Python's reader keeps the last of two fields with one name, others the first; it takes NaN and infinities, which are
+    not JSON, and makes an infinity of a number that is too large. All of these are refused.
+
+    Examples
+    --------
+    >>> read_json('{"a": [1, 2.5]}', "the note")
+    {'a': [1, 2.5]}
+    >>> read_json('{"a": 1, "a": 2}', "the note")
+    Traceback (most recent call last):
+    ...
+    ValueError: the note has the field 'a' twice
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant, parse_float=_finite)
+    except _NotStrictError as problem:
+        raise ValueError(f"{what} {problem}") from None
+    except RecursionError:
+        raise ValueError(f"{what} is nested too deeply") from None
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"{what} is not JSON: {problem.msg} in line {problem.lineno}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{what} is not text in UTF-8") from None
+    except ValueError:
+        raise ValueError(f"{what} holds a number with too many digits") from None
+
+
+class _NotStrictError(Exception):
+    """What is wrong, for a sentence that begins with the name of the text."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise _NotStrictError(f"has the field {name!r:.60} twice")
+        fields[name] = value
+    return fields
+
+
+def _no_constant(name: str) -> None:
+    raise _NotStrictError(f"is not JSON: it holds a NaN or an infinity ({name})")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise _NotStrictError(f"holds a number that is too large: {digits:.60}")
+    return value

@@ -74,7 +74,8 @@ def outcome(solution):
         "updates": state.updates,
         "clock": state.clock,
         "epochs": solution.n_epochs,
-        "status": str(solution.status),
+        # What follows is counted with averaged weights: fractions, whose sums round, even on integer data.
+        "status": str(solution.status).partition("; averaged weights")[0],
         "votes": [np.concatenate(part).tolist() for part in zip(*state.votes, strict=True)] if state.votes else [],
         "pocket loss": state.pocket_loss,
     }

@@ -125,7 +125,6 @@ FORGED = [
     ("scalers", setting("steps", 5, "tuple", 1, "n_output_features_", to=7), "PolynomialFeatures are damaged"),
     ("scalers", setting("steps", to=[]), "steps of its Pipeline are damaged|uses"),
     ("columns", setting(*FIRST, *ENCODER, "_n_features_outs", to=[1000]), "the columns of an encoder"),
-    ("columns", setting(*FIRST, "n_jobs", to=10**6), "n_jobs is not a number of threads"),
     ("columns", setting(*FIRST, *IMPUTER, "indicator_", "_n_features", to=-1), "MissingIndicator is damaged"),
 ]
 

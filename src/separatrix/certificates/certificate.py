@@ -22,7 +22,7 @@ from separatrix.certificates.fields import (
     real,
     written,
 )
-from separatrix.certificates.proving import OUTWARD, NotFiniteError, ProvedBounds, prove
+from separatrix.certificates.proving import OUTWARD, NotFiniteError, ProvedBounds, prove, prove_exactly, useful
 from separatrix.certificates.witness import Witness
 from separatrix.text import html_table, times
 
@@ -157,7 +157,7 @@ class Certificate:
             proof.radius(1.0 if data.free else 0.0) * (1.0 + OUTWARD),
             proof.mistakes(1.0 if data.free else 0.0) * (1.0 + 8.0 * OUTWARD),
             Capacity.of(data.n, data.d, data.free),
-            witness,
+            useful(witness, proof),
             data.positive,
             data.negative,
             data.free,
@@ -188,11 +188,10 @@ class Certificate:
     def verify_rows(self, rows: Any, classes: Any, codes: Any) -> Check:
         """Do the same with data that have been read."""
         labels = classes.tolist()
-        if self.positive not in labels or (self.negative is not None and self.negative not in labels):
+        positive, negative = _place(self.positive, labels), _place(self.negative, labels)
+        if positive is None or (self.negative is not None and negative is None):
             seen = ", ".join(repr(each) for each in labels[:8]) + (", ..." if len(labels) > 8 else "")
             return Check((f"the labels are {seen}; the certificate is about {self.names}",))
-        negative = None if self.negative is None else labels.index(self.negative)
-        positive = labels.index(self.positive)
         intercept: Any = self.fit_intercept  # from a file it may be anything
         if not isinstance(intercept, bool):
             return Check((f"fit_intercept must be True or False; it is {intercept!r:.60}",))
@@ -208,36 +207,41 @@ class Certificate:
         if points is not None and data.places(points.rows) is None:
             return Check(("witness.points names a row that does not exist, or a row twice",))
         try:
-            proof = prove(data, self.witness)
+            proof = loosest = prove(data, self.witness)
+            problems = self._wrong(proof, loosest)
+            if problems:  # with other roundings they may be none
+                proof, loosest = prove_exactly(data, self.witness)
+                problems = self._wrong(proof, loosest)
         except NotFiniteError as problem:
             return Check((str(problem),))
-        problems = [*self._wrong_verdict(proof), *self._wrong_numbers(proof)]
         n_pairs, pairs = (0, ()) if proof.separable == "strict" else data.contradictions
         if (self.n_contradictions, self.contradictions) != (n_pairs, pairs):
             problems.append(f"contradictions do not match the data, which have {n_pairs}")
         return Check(tuple(problems))
 
-    def _wrong_verdict(self, proof: ProvedBounds) -> list[str]:
-        if self.separable == proof.separable:
-            return []
-        return [f"separable is given as {self.separable!r:.60}; its witness proves {proof.separable!r}"]
-
-    def _wrong_numbers(self, proof: ProvedBounds) -> list[str]:
-        constant = 1.0 if self.fit_intercept else 0.0
-        claims = (
-            ("margin.lower", self.margin.lower, proof.lower, -1.0),
-            ("margin.upper", self.margin.upper, proof.upper, 1.0),
-            ("radius", self.radius, proof.radius(constant), 1.0),
-            ("mistake_bound", self.mistake_bound, proof.mistakes(constant), 1.0),
-        )
+    def _wrong(self, proof: ProvedBounds, loosest: ProvedBounds) -> list[str]:
+        """Return what is not as the witness proves it; it may be a little weaker than the loosest of two proofs."""
         problems = []
+        if self.separable != proof.separable:
+            problems.append(f"separable is given as {self.separable!r:.60}; its witness proves {proof.separable!r}")
+        needed = useful(self.witness, proof)
+        problems += [
+            f"witness.{name} proves nothing"
+            for name in ("plane", "points")
+            if getattr(needed, name) is not getattr(self.witness, name)
+        ]
         if self.margin.lower > self.margin.upper:
             problems.append("margin.lower is above margin.upper")
-        for name, claimed, proved, outward in claims:
-            if claimed == proved:  # infinite or zero
-                continue
-            beyond = (claimed - proved) * outward
-            if not 0 <= beyond <= 32.0 * OUTWARD * abs(proved):
+        constant = 1.0 if self.fit_intercept else 0.0
+        claims = (
+            ("margin.lower", self.margin.lower, proof.lower, loosest.lower, -1.0),
+            ("margin.upper", self.margin.upper, proof.upper, loosest.upper, 1.0),
+            ("radius", self.radius, proof.radius(constant), loosest.radius(constant), 1.0),
+            ("mistake_bound", self.mistake_bound, proof.mistakes(constant), loosest.mistakes(constant), 1.0),
+        )
+        for name, claimed, proved, weakest, outward in claims:
+            beyond = weakest * (1.0 + outward * 32.0 * OUTWARD)
+            if not min(proved, beyond) <= claimed <= max(proved, beyond):
                 problems.append(f"{name} is given as {claimed:.17g}; its witness proves {proved:.17g}")
         return problems
 
@@ -347,3 +351,9 @@ class Certificate:
             count(fields["n_contradictions"], "n_contradictions"),
             fields["data"],
         )
+
+
+def _place(name: Any, labels: list[Any]) -> int | None:
+    """Return where a label stands among those of the data: 1 and 1.0 are one label, 1 and True are two."""
+    same = (k for k, each in enumerate(labels) if each == name and isinstance(each, bool) == isinstance(name, bool))
+    return next(same, None)

@@ -173,6 +173,30 @@ class ExactRows:
             sides[part] = self._exact_sides(W, part if among is None else among[part])
         return sides
 
+    def combined(self, weights: Sequence[int] | Integers) -> Integers:
+        """Return the sum of all rows, each times its whole number."""
+        factors = np.array([int(weight) for weight in weights], dtype=object) * self._signs.astype(object)
+        total: Integers = np.zeros(self.dimension, dtype=object)
+        step = max(1, _EXACT_AT_ONCE // self.dimension)
+        for first in range(0, self.n, step):
+            block, some = self._values[first : first + step], factors[first : first + step]
+            if is_sparse(block):
+                times = np.repeat(some, np.diff(block.indptr))
+                np.add.at(total, block.indices, self._whole(block.data, self._low[block.indices]) * times)
+            else:
+                width = block.shape[1]
+                total[:width] += some @ self._whole(block, self._low[:width])
+        if self._bias:
+            total[-1] = sum(factors)
+        return total
+
+    def square_length(self, vector: Integers) -> Fraction:
+        """Return the squared length of a vector in these coordinates, without that of the bias, for rows as given."""
+        features = len(vector) - self._bias
+        shifts = self._low[:features] - self._low[:features].min()
+        total = sum((int(value) << int(shift)) ** 2 for value, shift in zip(vector[:features], shifts, strict=True))
+        return total * Fraction(4) ** int(self._low[:features].min())
+
     def outside(self, N: Integers, among: Places | None = None) -> NDArray[np.bool_]:
         """Return which of all (or these) rows have ``z_i N != 0``."""
         rows = np.arange(self.n) if among is None else among

@@ -7,6 +7,8 @@ import math
 import re
 from typing import Any
 
+from separatrix.text import read_json
+
 Number = int | float
 
 VERSION = 1
@@ -29,27 +31,8 @@ def written(value: Any) -> str:
 
 
 def parse(text: str) -> Any:
-    """Return what the JSON text holds, or say where it is not JSON."""
-    try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("the certificate is nested too deeply") from None
-    except json.JSONDecodeError as problem:
-        raise ValueError(f"the certificate is not JSON: {problem.msg} in line {problem.lineno}") from None
-    except UnicodeDecodeError:
-        raise ValueError("the certificate is not text in UTF-8") from None
-    except _NoNumberError:
-        raise ValueError("the certificate is not JSON: it holds a NaN or an infinity") from None
-    except ValueError:
-        raise ValueError("the certificate holds a number with too many digits") from None
-
-
-class _NoNumberError(Exception):
-    pass
-
-
-def _refuse_constant(name: str) -> None:
-    raise _NoNumberError(name)
+    """Return what the JSON text holds, or say why it is none that can be read."""
+    return read_json(text, "the certificate")
 
 
 def expect_format(value: Any, name: str) -> None:
@@ -61,7 +44,7 @@ def expect_format(value: Any, name: str) -> None:
         )
     if kind != name:
         raise ValueError(f"not a {name}: its field 'format' is missing or different")
-    if value.get("version") != VERSION:
+    if type(value.get("version")) is not int or value["version"] != VERSION:
         raise ValueError(f"this {name} has version {value.get('version')!r:.60}; only version {VERSION} can be read")
 
 
@@ -93,9 +76,12 @@ def real(value: Any, what: str, *, infinite: bool = False) -> float:
         also = ", or null for infinity" if infinite else ""
         raise ValueError(f"{what} must be a nonnegative number{also}; found {value!r:.60}")
     try:
-        return float(value)
+        size = float(value) + 0.0  # no minus zero
     except OverflowError:
         raise ValueError(f"{what} is too large for a number") from None
+    if size != value:
+        raise ValueError(f"{what} must be a number that a 64-bit float holds; found {value!r:.60}")
+    return size
 
 
 def count(value: Any, what: str) -> int:

@@ -11,8 +11,10 @@ import numpy as np
 from separatrix.certificates import bounds
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.data import Data, processors
+from separatrix.certificates.exact_rows import ExactRows
 from separatrix.certificates.fields import MODEL, VERSION, finite, written
-from separatrix.certificates.proving import OUTWARD
+from separatrix.certificates.proving import OUTWARD, rounded
+from separatrix.certificates.witness import in_integers
 from separatrix.certificates.words import shown, whole
 from separatrix.geometry.rows import Floats
 from separatrix.text import html_table
@@ -55,13 +57,13 @@ class ModelCertificate:
     positive, negative : label
         The two classes; ``negative`` is None when it is all others.
     margin : float
-        The training margin ``min y (w.x + b) / |w|``, a proved lower bound; -inf if the plane is not proved to have
-        every row on its correct side (Lecture 001).
+        The training margin ``min y (w.x + b) / |w|``, a proved lower bound; -inf if some row is not on its correct side
+        (Lecture 001).
     distances : array
         The signed distance of each row that counts (weight above 0) from the plane, ``(w.x + b) / |w|`` (Lecture 003);
         NaN if w is zero.
     wrong : int
-        How many rows are not on their correct side.
+        How many rows are not on their correct side: on the plane, or beyond it. Decided without rounding.
     mistakes : MistakeBound or None
         For the perceptron: updates made against the bound. None where the theorem does not apply.
     objective : Objective or None
@@ -88,27 +90,31 @@ class ModelCertificate:
     def details(self) -> list[list[str]]:
         """Return each claim and what was proved of it, in short."""
         n = len(self.distances)
-        margin = shown(self.margin, up=False) if self.wrong == 0 else "none: the plane does not separate the classes"
+        margin = "none: the plane does not separate the classes"
+        if self.wrong == 0:
+            margin = shown(self.margin, up=False) if self.margin >= 0 else "none: the weights are zero"
         rows = [["rows on the correct side", f"{n - self.wrong} of {n}"], ["training margin", margin]]
         if self.mistakes is not None:
             allowed = self.mistakes.allowed
-            most = f"bound {whole(allowed)}" if math.isfinite(allowed) else "no bound: not strictly separable"
+            most = f"bound {whole(allowed)}" if math.isfinite(allowed) else f"no bound: {self._unbounded()}"
             rows.append(["mistakes", f"{self.mistakes.made:,}; {most}"])
         if self.objective is not None:
             primal, dual = self.objective.primal, self.objective.dual
             if math.isinf(primal):
-                rows.append(
-                    [
-                        "objective",
-                        f"infinite: the plane does not separate the classes; optimum at least {shown(dual, up=False)}",
-                    ]
-                )
+                why = "infinite: the plane does not separate the classes" if self.wrong else "too large for a number"
+                rows.append(["objective", f"{why}; optimum at least {shown(dual, up=False)}"])
             else:
                 rows.append(
                     ["objective", f"{shown(primal, up=True)}, at most {self.objective.gap:.3g} above the optimum"]
                 )
                 rows.append(["optimum", f"between {shown(dual, up=False)} and {shown(primal, up=True)}"])
         return rows
+
+    def _unbounded(self) -> str:
+        """Return why there is no bound on the mistakes."""
+        if self.data is None or (self.data.separable is None and self.data.margin.upper > 0):
+            return "separability is not decided"
+        return "too large for a number" if self.data.separable == "strict" else "not strictly separable"
 
     def explain(self) -> str:
         """Return what was proved, in words."""
@@ -164,17 +170,34 @@ class PlaneMeasures:
 
 
 def measure_plane(data: Data, weights: Floats, bias: float) -> PlaneMeasures:
-    """Return how the rows lie about this plane."""
+    """Return how the rows lie about this plane; where rounding leaves a side open, integers decide."""
     seen = bounds.margins(data.rows, data.signs, weights, bias, processors())
     low, high = bounds.length(weights)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distances = data.signs * (0.5 * seen.lower + 0.5 * seen.upper) / (0.5 * low + 0.5 * high)
-    least = float(seen.lower.min())
+    wrong, least = int(np.count_nonzero(seen.upper <= 0)), float(seen.lower.min())
+    unsure = np.flatnonzero((seen.lower <= 0) & (seen.upper > 0))
+    if len(unsure):
+        beyond, exact_least = _undecided(data.part(unsure), weights, bias)
+        wrong += beyond
+        sure = seen.lower[seen.lower > 0]
+        least = min(exact_least, float(sure.min(initial=math.inf))) if wrong == 0 else least
     margin = -math.inf
-    if least > 0 and 0 < high < math.inf:
+    if wrong == 0 and high > 0:
         margin = max(math.nextafter(least / high * (1.0 - OUTWARD), -math.inf), 0.0)
     slack = np.where(seen.lower >= 1.0, 0.0, np.nextafter(np.maximum(1.0 - seen.lower, 0.0), np.inf))
-    return PlaneMeasures(margin, distances, int(np.count_nonzero(~(seen.lower > 0))), slack, least)
+    return PlaneMeasures(margin, distances, wrong, slack, least)
+
+
+def _undecided(data: Data, weights: Floats, bias: float) -> tuple[int, float]:
+    """Return how many of these rows are not on their correct side, and the least ``y (w.x + b)``, rounded down."""
+    if not (np.isfinite(weights).all() and math.isfinite(bias)):
+        return data.n, -math.inf
+    exact = ExactRows(data.rows, data.signs, bias=True)
+    integers, factor = in_integers((*weights.tolist(), bias))
+    plane, unit = exact.scaled(integers)
+    beyond = int(np.count_nonzero(exact.sides(plane) <= 0))
+    return beyond, rounded(exact.least(plane) * unit / factor, up=False) if beyond == 0 else -math.inf
 
 
 @dataclass(frozen=True)

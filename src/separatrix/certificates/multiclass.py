@@ -90,7 +90,20 @@ class Certificates:
         rest, pairs = (
             [Certificate.from_dict(each) for each in listed(fields[name], name)] for name in ("rest", "pairs")
         )
-        return cls({each.positive: each for each in rest}, {(each.negative, each.positive): each for each in pairs})
+        return cls(
+            _by_name("rest", [(each.positive, each) for each in rest]),
+            _by_name("pairs", [((each.negative, each.positive), each) for each in pairs]),
+        )
+
+
+def _by_name(what: str, entries: list[tuple[Any, Certificate]]) -> dict[Any, Certificate]:
+    """Return the certificates by name; a second one of the same name would hide the first from every check."""
+    by_name: dict[Any, Certificate] = {}
+    for name, certificate in entries:
+        if name in by_name:
+            raise ValueError(f"{what} has two certificates of {certificate.names:.60}; one of each was expected")
+        by_name[name] = certificate
+    return by_name
 
 
 def from_json(text: str) -> Certificate | Certificates:

@@ -7,14 +7,15 @@ lambda >= 0 bound the largest margin from above, by the distance between the poi
 strictly (Gordan). If moreover those rows span all others, any plane with ``z . W >= 0`` everywhere is 0 on all of them:
 not even weak separation is possible (Stiemke).
 
-Planes and weights of whole numbers are checked in integers; floats, with a bound on every rounding.
+Planes and weights of whole numbers are checked in integers; floats, with a bound on every rounding, and where that
+bound depends on how the rows are stored and does not decide, in integers too.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,13 +24,14 @@ from separatrix.certificates import bounds
 from separatrix.certificates.data import Data, processors
 from separatrix.certificates.deciding import combines_to_zero, spans
 from separatrix.certificates.integers import rank
-from separatrix.certificates.witness import Plane, WeightedRows, Witness
+from separatrix.certificates.witness import Plane, WeightedRows, Witness, in_integers
 
 OUTWARD = 2.0**-30  # claims are this much weaker than the proof: another order of summation proves them too
 _OTHERS = 16  # rows that are tried against a span
 _MOST_NORMALS = 1_000_000  # numbers of vectors at right angles to it
 _TINY = 2.0**-900  # squares below this are measured at another scale
 _LARGEST = sys.float_info.max
+_UNIT = 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,36 @@ def prove(data: Data, witness: Witness) -> ProvedBounds:
     return ProvedBounds(separable, 0.0 if reach is None else reach.margin, upper, longest, reach)
 
 
+def prove_exactly(data: Data, witness: Witness) -> tuple[ProvedBounds, ProvedBounds]:
+    """Return what this witness proves if nothing is rounded on the way, and the least that floats prove of it.
+
+    The first does not depend on how the rows are stored. What :func:`prove` proves does, and lies between the two: sums
+    of sparse and of dense rows round in other places, and far from the origin a margin is little beside such errors.
+    """
+    exact = loosest = prove(data, witness)
+    plane, points, longest = witness.plane, witness.points, exact.longest
+    if plane is not None and plane.kinds == {float} and len(plane.weights) == data.d and (data.free or plane.bias == 0):
+        reach = _whole_plane(data, plane.in_integers)[1] if np.isfinite((*plane.weights, plane.bias)).all() else None
+        if reach is not None:
+            lost = 3.0 * (data.d + 16) * _UNIT * (reach.length * longest + reach.bias)
+            least = replace(reach, least=max(reach.least - lost, 0.0))
+            exact = replace(exact, separable="strict", lower=reach.margin, reach=reach)
+            loosest = replace(loosest, separable="strict", lower=least.margin, reach=least)
+    if points is not None and points.kinds == {float}:
+        upper = _exact_gap(data, points)
+        lost = (256.0 * _UNIT + 8.0 * (len(points.rows) * _UNIT) ** 2) * math.sqrt(data.d) * longest
+        exact, loosest = replace(exact, upper=upper), replace(loosest, upper=upper + lost)
+    return exact, loosest
+
+
+def useful(witness: Witness, proof: ProvedBounds) -> Witness:
+    """Return the parts of the witness that prove something: what proves nothing could be anything."""
+    return Witness(
+        witness.plane if proof.separable in ("strict", "weak") else None,
+        witness.points if math.isfinite(proof.upper) else None,
+    )
+
+
 def _float_plane(data: Data, plane: Plane) -> tuple[Reach | None, float]:
     """Return what the plane reaches, if it separates strictly, and how long the longest row is at most."""
     weights, bias = np.array(plane.weights, dtype=np.float64), float(plane.bias)
@@ -145,13 +177,12 @@ def _whole_plane(data: Data, plane: Plane) -> tuple[bool, Reach | None]:
     if (sides <= 0).any():
         return bool((sides >= 0).all() and (sides > 0).any()), None
     size = max(abs(int(value)) for value in plane.weights)
-    squares = sum(int(value) ** 2 for value in plane.weights)
-    root = Fraction(math.isqrt((squares << 128) // (size * size)) + 1, 1 << 64)
+    root = _root(Fraction(sum(int(value) ** 2 for value in plane.weights), size * size))
     least, bias = exact.least(scaled) * unit / size, abs(Fraction(int(plane.bias), size))
-    return True, Reach(_rounded(least, up=False), _rounded(root, up=True), _rounded(bias, up=True))
+    return True, Reach(rounded(least, up=False), rounded(root, up=True), rounded(bias, up=True))
 
 
-def _rounded(value: Fraction, *, up: bool) -> float:
+def rounded(value: Fraction, *, up: bool) -> float:
     """Return a float that is no less, or no more, than a fraction that is not negative."""
     try:
         nearest = float(value)
@@ -162,13 +193,44 @@ def _rounded(value: Fraction, *, up: bool) -> float:
     return nearest if Fraction(nearest) <= value else _down(nearest)
 
 
-def _points(data: Data, points: WeightedRows) -> tuple[bool, float]:
-    """Return whether the weighted rows add up to exactly zero, and the margin that no plane exceeds."""
+def _root(value: Fraction) -> Fraction:
+    """Return no less than the square root, by a part of 2^-60 at most."""
+    shift = max(0, 64 + (value.denominator.bit_length() - value.numerator.bit_length()) // 2 + 1)
+    return Fraction(math.isqrt((value.numerator << 2 * shift) // value.denominator) + 1, 1 << shift) if value else value
+
+
+def _exact_gap(data: Data, points: WeightedRows) -> float:
+    """Return :func:`bounds.hull_gap` of these rows and weights with one rounding, the last."""
+    part = _part(data, points)
+    if part is None or not all(0.0 < weight < math.inf for weight in points.weights):
+        return math.inf
+    shares = np.array(in_integers(points.weights)[0], dtype=object)
+    if not data.free:
+        length = part.exact.square_length(part.exact.combined(shares))
+        return rounded(_root(length) / int(shares.sum()), up=True)
+    above, below = np.where(part.signs > 0, shares, 0), np.where(part.signs > 0, 0, shares)
+    if not (above.any() and below.any()):
+        return math.inf
+    one, other = int(above.sum()), int(below.sum())
+    apart = part.exact.combined(above) * other + part.exact.combined(below) * one  # rows carry their signs
+    return rounded(_root(part.exact.square_length(apart)) / (2 * one * other), up=True)
+
+
+def _part(data: Data, points: WeightedRows) -> Data | None:
+    """Return the data of the points alone; None if they are no rows with one weight each."""
     places = data.places(points.rows)
     if places is None or not len(places) == len(points.weights) > 0:
-        return False, math.inf
+        return None
     part = data.part(places)
     _expect_finite(part)
+    return part
+
+
+def _points(data: Data, points: WeightedRows) -> tuple[bool, float]:
+    """Return whether the weighted rows add up to exactly zero, and the margin that no plane exceeds."""
+    part = _part(data, points)
+    if part is None:
+        return False, math.inf
     if points.whole:
         whole = [int(weight) for weight in points.weights]
         touching = min(whole) > 0 and combines_to_zero(part.exact, range(part.n), whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,12 @@ class Plane:
     def whole(self) -> bool:
         """Whether all its numbers are whole numbers, so that it is checked without any rounding."""
         return self.kinds == {int}
+
+    @property
+    def in_integers(self) -> Plane:
+        """The same plane in whole numbers: finite floats are whole numbers times a power of two, left out here."""
+        whole, _ = in_integers((*self.weights, self.bias))
+        return Plane(tuple(whole[:-1]), whole[-1])
 
     def __repr__(self) -> str:
         return f"Plane(weights={_tuple(self.weights)}, bias={_short(self.bias)})"
@@ -107,6 +114,19 @@ class Witness:
             if len(points.rows) != len(points.weights):
                 raise ValueError("witness.points must have one weight for each row")
         return cls(plane, points)
+
+
+def in_integers(values: Sequence[Number]) -> tuple[list[int], int]:
+    """Return finite numbers times the power of two that makes all of them whole, and that power.
+
+    Examples
+    --------
+    >>> in_integers([0.5, -3.0, 0.75])
+    ([2, -12, 3], 4)
+    """
+    ratios = [value.as_integer_ratio() for value in values]
+    common = max((denominator for _, denominator in ratios), default=1)
+    return [numerator * (common // denominator) for numerator, denominator in ratios], common
 
 
 def _short(value: Number) -> str:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
+import signal
 import sys
+from typing import Any
+
+_LEAST = 3 << 30  # bytes of address space that the libraries take when they are loaded
+_NO_MEMORY = re.compile("allocate memory|failed to map segment", re.IGNORECASE)
 
 
 def main() -> None:
@@ -13,20 +20,26 @@ def main() -> None:
 
         print(f"separatrix {__version__}")
         return
+    _check_address_space()
+    _write_all_or_fail()
+    _end_like_ctrl_c()
     try:
         from separatrix.cli.app import app
+        from separatrix.cli.guard import guarded
 
         try:
-            app(standalone_mode=True)
+            with guarded():
+                app(standalone_mode=True)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except (ValueError, TypeError, OverflowError, ImportError) as problem:
+        if isinstance(problem, ImportError) and _NO_MEMORY.search(str(problem)):
+            raise _out_of_memory() from None
         print(f"separatrix: {_one_line(problem)}", file=sys.stderr)
         raise SystemExit(2) from None
     except MemoryError:
-        print("separatrix: out of memory; --memory 200MB keeps rows on disk", file=sys.stderr)
-        raise SystemExit(2) from None
+        raise _out_of_memory() from None
     except KeyboardInterrupt:
         print("separatrix: interrupted", file=sys.stderr)
         raise SystemExit(130) from None
@@ -55,10 +68,56 @@ def main() -> None:
         raise SystemExit(1) from None
 
 
+def _check_address_space() -> None:
+    """Refuse to start where libraries could not be loaded: they would crash."""
+    if os.name == "nt":
+        return
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return
+    if limit < _LEAST:
+        print(
+            f"separatrix: the address space is limited to {limit >> 20:,} MB; at least {_LEAST >> 20:,} MB are needed "
+            "(see ulimit -v)",
+            file=sys.stderr,
+        )
+        raise SystemExit(2)
+    for library in ("OPENBLAS", "OMP", "MKL"):  # each thread of theirs takes address space
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+def _out_of_memory() -> SystemExit:
+    print("separatrix: out of memory; fit --memory 200MB keeps rows on disk", file=sys.stderr)
+    return SystemExit(2)
+
+
 def _one_line(problem: BaseException) -> str:
-    return " ".join(str(problem).split())
+    from separatrix.text import printable
+
+    return printable(" ".join(str(problem).split()))
 
 
 def _give_up_output() -> None:
     """Let nothing be flushed to a standard output that takes nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write_all_or_fail() -> None:
+    """Buffer standard output that is not (PYTHONUNBUFFERED): there a short write to a full disk is no error."""
+    stream: Any = sys.stdout
+    raw = getattr(stream, "buffer", None)
+    if sys.stdout is sys.__stdout__ and isinstance(raw, io.RawIOBase):
+        whole: Any = io.BufferedWriter(raw)
+        sys.stdout = io.TextIOWrapper(
+            whole, encoding=stream.encoding, errors=stream.errors, line_buffering=True, write_through=True
+        )
+
+
+def _end_like_ctrl_c() -> None:
+    """Let a request to end (SIGTERM, and SIGHUP where it is not ignored) do what Ctrl-C does: keep what was learned."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     DATA,
     LIMITS,
@@ -22,7 +23,7 @@ from separatrix.cli.options import (
     Target,
     open_named,
 )
-from separatrix.cli.writing import read_text, show_certificate, show_check, waiting
+from separatrix.cli.writing import read_text, say, show_certificate, show_check, waiting
 from separatrix.files import write_text
 
 
@@ -96,6 +97,8 @@ def certify(
 
     if model is not None and (tol is not None or time_limit is not None):
         raise ValueError("--tol and --time-limit are for certificates of data; they cannot be combined with --model")
+    if json is not None and str(json) != "-":
+        guard().writes(json, "--json")
     if data is not None and data.lower().endswith(".sx"):
         if model is not None or target is not None:
             raise ValueError("--model and --target are for data; a model file has its own target")
@@ -122,7 +125,7 @@ def certify(
         write_text(json, text + "\n")
     show_certificate(certificate, explain=explain)
     if json is not None:
-        typer.echo(f"Certificate written to {json}.", err=True)
+        say(f"Certificate written to {json}.", err=True)
 
 
 def verify(
@@ -228,5 +231,5 @@ def _read(
     with open_named(data, sql, db, delimiter) as opened:
         whole = read_whole(opened, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), exact=True)
     if whole.dropped:
-        typer.echo(f"{whole.dropped:,} rows dropped (missing values)", err=True)
+        say(f"{whole.dropped:,} rows dropped (missing values)", err=True)
     return whole.X, whole.y

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     DATA,
     LIMITS,
@@ -26,9 +27,7 @@ from separatrix.cli.options import (
     Text,
     WordsBy,
     asked_of,
-    check_writable,
     open_named,
-    refuse_same,
 )
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
 
@@ -130,14 +129,11 @@ def compare(
         chosen(models or ()), 0.2 if test is None else test, folds, epochs, seed, time_limit, certify,
         scaling is not None,
     )  # fmt: skip
-    if plot is not None and scaling is not None and plot.resolve() == scaling.resolve():
-        raise ValueError(f"--plot and --scaling both name {plot}; each needs a file of its own")
     options = asked_of(target, features, exclude, None, text, text_method, missing, scale, max_levels)
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:
             check_picture(path, option)
-            check_writable(path, option)
-            refuse_same(path, source)
+            guard().writes(path, option)
             new_figure()
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
         comparison = run(opened, options, plan, bar)

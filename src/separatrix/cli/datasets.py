@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Json
-from separatrix.cli.writing import console, plain_table
+from separatrix.cli.writing import console, plain_table, say
 from separatrix.files import write_text
 
 
@@ -44,5 +45,6 @@ def datasets(
     elif output is None:
         typer.echo(text, nl=False)
     else:
+        guard().writes(output)
         write_text(output, text)
-        typer.echo(f"{name} written to {output}", err=True)
+        say(f"{name} written to {output}", err=True)

@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import DATA, OUTPUT, check_writable, refuse_same
+from separatrix.cli.guard import guard
+from separatrix.cli.models import load_model
+from separatrix.cli.options import DATA, OUTPUT
+from separatrix.cli.writing import print_content, say
 from separatrix.tables.export.targets import TARGETS
 
 
@@ -66,7 +69,6 @@ def export(
 
     Exit status: 0 success; 2 bad input, or a model that the target cannot express; nothing is written.
     """
-    from separatrix.models.model_file import load
     from separatrix.tables.export.exporting import export as run_export
     from separatrix.tables.export.exporting import script_beside, target_of
 
@@ -81,13 +83,15 @@ def export(
         if value is not None and target.option != option:
             only = next(each.name for each in TARGETS.values() if each.option == option)
             raise ValueError(f"--{option} is only for --to {only}, not for {target.name}")
+    guard().reads(model)
+    beside = None
     if output is not None:
-        check_writable(output)
-    refuse_same(output, model)
-    beside = None if output is None else script_beside(output, target)
-    refuse_same(beside, model)
+        guard().writes(output)
+        beside = script_beside(output, target)
+        if beside is not None:
+            guard().writes(beside)
     content = run_export(
-        load(model),
+        load_model(model),
         output,
         to=target.name,
         unknown=unknown.value,
@@ -95,9 +99,9 @@ def export(
         name=_prefix(model.stem) if name is None else name,
     )
     if output is None:
-        typer.echo(content, nl=False)
+        print_content(str(content), nl=False)
         return
-    typer.echo(f"{output} written{f', and {beside.name} beside it' if beside else ''}", err=True)
+    say(f"{output} written{f', and {beside.name} beside it' if beside else ''}", err=True)
 
 
 def _prefix(stem: str) -> str:

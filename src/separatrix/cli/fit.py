@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     DATA,
     LIMITS,
@@ -28,11 +29,10 @@ from separatrix.cli.options import (
     Text,
     WordsBy,
     asked_of,
-    check_writable,
     open_named,
     parameters,
-    refuse_same,
 )
+from separatrix.cli.writing import say
 from separatrix.tables.kinds import MODELS
 
 Model = enum.Enum("Model", {name: name for name in MODELS}, type=str)  # type: ignore[misc]
@@ -137,8 +137,10 @@ def fit(
 
     before: Any = None
     if resume is not None:
-        from separatrix.cli.models import load_table_model
+        from separatrix.cli.models import load_table_model, replacing
 
+        if output is None or output.resolve() == resume.resolve():
+            replacing(resume)
         before = load_table_model(resume)
         options, settings = _as_before(before, resume, epochs, time_limit, certify)
         refused = {
@@ -156,10 +158,8 @@ def fit(
             parameters(param or []), 5.0 if certify is None else certify,
         )  # fmt: skip
     path = output or resume or _default_path(source, sql)
-    check_writable(path)
-    refuse_same(path, source)
-    page = None if report is None else check_page(report)
-    refuse_same(page, source, path)
+    guard().writes(path)
+    page = None if report is None else check_page(report, "--report")
     budget = MemoryBudget(None if memory is None else parse_size(memory), cache)
     with Bar() as bar, open_named(source, sql, db, delimiter, frugal=budget.is_tight(source)) as opened:
         verbose = 1 if bar.visible else 0
@@ -176,7 +176,7 @@ def fit(
     else:
         show_fit(result, path)
         if page is not None and problem is None:
-            typer.echo(f"Report written to {page}." if not result.interrupted else _later(path, source, page))
+            say(f"Report written to {page}." if not result.interrupted else _later(path, source, page))
     if result.interrupted:
         raise typer.Exit(130)
     if problem is not None:

@@ -23,13 +23,13 @@ def inspect(
       separatrix inspect penguins.sx --top 5
     """
     from separatrix.cli import summary
+    from separatrix.cli.models import load_model
     from separatrix.cli.writing import console as new_console
-    from separatrix.models.model_file import load
     from separatrix.tables.model import TableModel
 
     if top < 1:
         raise ValueError(f"--top must be at least 1; found {top}")
-    loaded = load(model)
+    loaded = load_model(model)
     console = new_console()
     if not isinstance(loaded, TableModel):
         if json:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from separatrix.cli.guard import guard
 
 
 class Scale(str, enum.Enum):
@@ -108,7 +109,17 @@ Unknown = Annotated[
 def open_named(
     where: str | None, sql: str | None = None, db: str | None = None, delimiter: str | None = None, **more: Any
 ) -> Any:
-    """Open a file, a query or a built-in data set."""
+    """Open a file, a query or a built-in data set; its files are inputs of the command."""
+    source = _opened(where, sql, db, delimiter, **more)
+    try:
+        guard().reads_source(source, where)
+    except BaseException:
+        source.close()
+        raise
+    return source
+
+
+def _opened(where: str | None, sql: str | None, db: str | None, delimiter: str | None, **more: Any) -> Any:
     from separatrix import datasets
     from separatrix.tables.sources.opening import open_source, open_stream
 
@@ -142,31 +153,6 @@ def asked_of(
         "tfidf" if text_method is None else text_method.value, "drop" if missing is None else missing.value,
         None if scale is None else scale.value, 100 if max_levels is None else max_levels,
     )  # fmt: skip
-
-
-def check_writable(path: Path, option: str = "-o") -> None:
-    """Refuse a path that cannot be written to before the work is done."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; {option} needs a file name")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"cannot write {path}: permission denied")
-
-
-def refuse_same(output: Path | None, *inputs: str | Path | None) -> None:
-    """Refuse to write over what is read."""
-    for given in inputs:
-        path = Path(str(given))
-        if (
-            output is not None
-            and given not in (None, "-")
-            and output.exists()
-            and path.exists()
-            and output.samefile(path)
-        ):
-            raise ValueError(f"-o {output} would overwrite the input {given}; choose another file")
 
 
 def is_example(where: str | None) -> bool:

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, open_named
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
+from separatrix.cli.writing import say
 
 
 class Kind(str, enum.Enum):
@@ -68,6 +70,7 @@ def plot(
     loaded = load_table_model(model)
     path = output or Path(f"{model.stem}-{kind.value}.png")
     check_picture(path, "-o")
+    guard().writes(path)
     rows: Any = None
     if kind in (Kind.boundary, Kind.margins):
         if source is None and sql is None:
@@ -83,7 +86,7 @@ def plot(
 
         typer.echo(to_text.dumps({"kind": kind.value, "picture": str(path)}))
     else:
-        typer.echo(f"Plot written to {path}.")
+        say(f"Plot written to {path}.")
 
 
 def _draw(model: Any, kind: Kind, rows: Any, top: int) -> Any:

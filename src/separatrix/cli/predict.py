@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, open_named, refuse_same
+from separatrix.cli.guard import guard
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, open_named
+from separatrix.cli.writing import say
 
 
 def predict(
@@ -59,7 +61,8 @@ def predict(
     from separatrix.tables.predict import PredictionCounts, PredictOptions
     from separatrix.tables.predict import predict as run_predict
 
-    refuse_same(output, source, model)
+    if output is not None:
+        guard().writes(output)
     options = PredictOptions(scores, proba, tuple(keep or ()), unknown)
     loaded = load_table_model(model)
     counts = PredictionCounts()
@@ -69,6 +72,6 @@ def predict(
         )
         write_predictions(output, tables, as_json=json)
     if counts.incomplete:
-        typer.echo(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values and no prediction", err=True)
+        say(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values and no prediction", err=True)
     if output is not None:
-        typer.echo(f"{counts.rows:,} rows written to {output}", err=True)
+        say(f"{counts.rows:,} rows written to {output}", err=True)

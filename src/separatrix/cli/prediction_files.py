@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import math
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.files import write_whole
+from separatrix.text import printable
 
 ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "json", ".ndjson": "json"}
 
@@ -39,10 +41,21 @@ def write_predictions(path: Path | None, tables: Iterable[Any], *, as_json: bool
         made.close()
 
     if path is None:
-        fill(sys.stdout.buffer)
+        fill(_Terminal(sys.stdout) if sys.stdout.isatty() else sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
         write_whole(path, fill)
+
+
+class _Terminal:
+    """A file for bytes of text that go to a terminal, where control characters are escapes."""
+
+    def __init__(self, screen: Any) -> None:
+        self._screen, self._decoder = screen, codecs.getincrementaldecoder("utf-8")("replace")
+
+    def write(self, content: Any) -> int:
+        self._screen.write(printable(self._decoder.decode(bytes(content)), "\n\t"))
+        return len(content)
 
 
 class _Csv:

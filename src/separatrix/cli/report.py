@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, Unknown, check_writable, open_named, refuse_same
+from separatrix.cli.guard import guard
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, Unknown, open_named
+from separatrix.cli.writing import say
 
 
 def report(
@@ -47,7 +49,6 @@ def report(
     from separatrix.tables.report.rows import inspect_rows
 
     path = check_page(output or Path(f"{model.stem}.html"))
-    refuse_same(path, source, model)
     if unknown not in ("fail", "zero"):
         raise ValueError(f"--unknown must be fail or zero; found {unknown!r}")
     loaded = load_table_model(model)
@@ -63,12 +64,12 @@ def report(
 
         typer.echo(to_text.dumps({"report": str(path)}))
     else:
-        typer.echo(f"Report written to {path}.")
+        say(f"Report written to {path}.")
 
 
-def check_page(path: Path) -> Path:
-    """Refuse the path of a report before the work is done."""
+def check_page(path: Path, option: str = "-o") -> Path:
+    """Note the path of a report as an output, or refuse it before the work is done."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{path}: the name of a report must end in .html")
-    check_writable(path)
+    guard().writes(path, option)
     return path

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     MODEL,
     OUTPUT,
@@ -21,7 +22,7 @@ from separatrix.cli.options import (
     is_example,
     open_named,
 )
-from separatrix.cli.writing import show_trace
+from separatrix.cli.writing import print_content, say, show_trace
 from separatrix.files import write_text
 from separatrix.loop.problem import as_exact
 from separatrix.text import times
@@ -133,6 +134,8 @@ def trace(
     from separatrix.insight.trace import trace as run_trace
     from separatrix.tables.columns import ColumnOptions
 
+    if output is not None:
+        guard().writes(output)
     given: dict[str, Any] = {
         "eta0": eta0, "boundary": boundary, "augmented": augmented, "flipped": flipped, "labels": labels,
         "threshold": threshold, "decimals": decimals,
@@ -177,10 +180,10 @@ def trace(
             Format.csv: run.to_csv,
         }[format or _ENDINGS.get(output.suffix.lower() if output else "", Format.markdown)]().rstrip("\n")
     if output is None:
-        typer.echo(text)
+        print_content(text)
     else:
         write_text(output, text + "\n")
-        typer.echo(f"{times(len(run), 'step')} written to {output}", err=True)
+        say(f"{times(len(run), 'step')} written to {output}", err=True)
 
 
 def _exact_rows(source: Any, asked: Any) -> tuple[Any, Any]:

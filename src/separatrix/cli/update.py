@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, open_named, refuse_same
+from separatrix.cli.guard import guard
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, open_named
+from separatrix.cli.writing import say
 
 
 def update(
@@ -33,17 +35,19 @@ def update(
 
     Exit status: 0 success; 2 invalid input, the model file is unchanged.
     """
-    from separatrix.cli.models import load_table_model
+    from separatrix.cli.models import load_table_model, replacing
     from separatrix.cli.progress import Bar
     from separatrix.models.model_file import save
     from separatrix.tables.update import update as run_update
 
-    refuse_same(output, source)
+    path = output or model
+    if path.resolve() == model.resolve():
+        replacing(model)
     loaded = load_table_model(model)
+    guard().writes(path)
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
         result = run_update(loaded, opened, unknown=unknown, watch=lambda rows, part: bar("read", rows=rows, part=part))
-    path = output or model
-    save(loaded, path)
+        save(loaded, path)
     if json:
         import json as to_text
 
@@ -52,5 +56,5 @@ def update(
     new = f" New classes: {', '.join(str(label) for label in result.new_classes)}." if result.new_classes else ""
     dropped = f", {result.dropped:,} dropped (missing values)" if result.dropped else ""
     share = f" ({result.mistakes / result.rows:.1%})" if len(loaded.classes_) <= 2 else ", all one-vs-rest problems"
-    typer.echo(f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,}{share}.{new}")
-    typer.echo(f"Model written to {path}.")
+    say(f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,}{share}.{new}")
+    say(f"Model written to {path}.")

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from separatrix.text import times
+from separatrix.cli.guard import guard
+from separatrix.text import printable, times
 
 if TYPE_CHECKING:
     from separatrix.insight.trace import Trace
@@ -23,7 +25,7 @@ def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
     screen = console()
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in run.header():
-        table.add_column(name, overflow="fold")
+        table.add_column(printable(name), overflow="fold")
     rows = run.rows()
     shown = range(len(rows)) if head is None or head + tail >= len(rows) else [*range(head), *range(-tail, 0)]
     for place, index in enumerate(shown):
@@ -31,7 +33,9 @@ def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
         after = shown[place + 1] if place + 1 < len(shown) else None
         gap = head is not None and place == head - 1 and len(shown) < len(rows)
         section = after is None or run[after].epoch != step.epoch
-        table.add_row(*rows[index], style="bold" if step.updated else None, end_section=section and not gap)
+        table.add_row(
+            *map(printable, rows[index]), style="bold" if step.updated else None, end_section=section and not gap
+        )
         if gap:
             table.add_row(*["..."] * len(run.header()), end_section=True)
     screen.print(table)
@@ -95,9 +99,9 @@ def plain_table(head: list[str], rows: list[list[str]], *, right: bool = False) 
     """Return a table; with ``right`` all columns but the first hold numbers."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, name in enumerate(head):
-        table.add_column(name, overflow="fold", justify="right" if right and place else "left")
+        table.add_column(printable(name), overflow="fold", justify="right" if right and place else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     return table
 
 
@@ -112,7 +116,8 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, or say why it cannot be read."""
+    """Return the text of a file, which is an input of the command, or say why it cannot be read."""
+    guard().reads(path)
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -123,7 +128,25 @@ def read_text(path: Path) -> str:
         raise ValueError(f"{path} cannot be read: {problem.strerror}") from None
 
 
+class _Screen(Console):
+    """A console on which control characters in names and labels are escapes; the colours are its own."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, as Rich does."""
+        super().print(*(printable(each, "\n") if isinstance(each, str) else each for each in objects), **options)
+
+
 def console() -> Console:
     """A console that keeps wide tables whole where the output is not a terminal."""
-    screen = Console(highlight=False, markup=False, emoji=False)
-    return screen if screen.is_terminal else Console(highlight=False, markup=False, emoji=False, width=200)
+    screen = _Screen(highlight=False, markup=False, emoji=False)
+    return screen if screen.is_terminal else _Screen(highlight=False, markup=False, emoji=False, width=200)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a sentence about the work."""
+    typer.echo(printable(text, "\n"), err=err)
+
+
+def print_content(text: str, *, nl: bool = True) -> None:
+    """Print what could also go to a file: as it is, but with control characters as escapes on a terminal."""
+    typer.echo(printable(text, "\n\t") if sys.stdout.isatty() else text, nl=nl)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix.estimators.fitting import (
     CallbackSupportMixin,
@@ -31,6 +31,7 @@ from separatrix.estimators.fitting import (
     weigh_classes,
     with_callbacks,
 )
+from separatrix.estimators.kept_errors import count_wrong, with_kept_errors
 from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
@@ -50,6 +51,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     boundary: str = "mistake"
     batch_size: int | str = 1
+    readout: str = "last"
     shuffle: bool
     max_iter: int
     stop: Stop | None
@@ -83,6 +85,14 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
         """Learn, and set the fitted attributes."""
         raise TypeError(f"{type(self).__name__} does not say how to learn")
+
+    def _loop_proves(self) -> bool:
+        """Whether an epoch without mistakes proves that the weights which the model keeps make none."""
+        return False
+
+    def _count_wrong(self, problem: Problem) -> tuple[int, int] | None:
+        """Return how many training rows the model gets wrong, of how many; None where that would take too long."""
+        return count_wrong(problem, self._decide, tie_is_positive=self.boundary != "negative")
 
     def _fitted(self, states: list[Any]) -> dict[str, Any]:
         """Return the fitted attributes as they would be if the run ended now."""
@@ -165,6 +175,10 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 states = self._start(problem, seed)
             self.classes_ = problem.classes
             self._run(problem, states, stop, seed)
+            self.status_ = with_kept_errors(
+                self.status_, states, f"{self.readout} weights", n_classes=len(self.classes_),
+                proved=self._loop_proves() and held_out_fraction(stop) == 0, count=lambda: self._count_wrong(problem),
+            )  # fmt: skip
             self._data_mark, self._watched, self._asked = mark, self._watch_mark(), stop
             self._remember(problem, X, same_data=same_data)
         self._warn()
@@ -219,6 +233,14 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
+        check_is_fitted(self, "classes_")
+        rows = Rows(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rows.checked_activations(self._decide(rows))
+
+    def _decide(self, rows: Rows) -> Floats:
+        """Return the activations of checked rows."""
         raise TypeError(f"{type(self).__name__} does not say how to decide")
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -51,6 +51,14 @@ def check_free_bias(scaling: Any) -> None:
         )
 
 
+def check_costs(costs: NDArray[np.float64]) -> None:
+    """Refuse costs of slack, C times the weights, whose sums or squares may overflow."""
+    if not (costs.min() >= 1e-150 and costs.max() <= 1e150):
+        raise ValueError(
+            f"C times the weights must lie between 1e-150 and 1e150; found {costs.min():g} to {costs.max():g}"
+        )
+
+
 def count(name: str, value: Any) -> int:
     """Return a parameter that must be a whole number of at least 1, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
@@ -135,16 +143,31 @@ def fingerprint(problem: Problem) -> tuple[Any, ...]:
     )
 
 
+_TOO_LARGE = "values of X, weights or parameters are so large that sums overflow; scale the features first"
+_LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_", "dual_coef_")
+
+
 @contextmanager
 def undone_on_error(estimator: Any) -> Iterator[None]:
-    """Restore the estimator on an error: a failed fit leaves the last one as it was."""
+    """Restore the estimator on an error: a failed fit leaves the last one as it was.
+
+    Sums may overflow in it without a warning: what was learned must be finite at its end.
+    """
     before = dict(vars(estimator))
     try:
-        yield
-    except BaseException:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
+        for name in _LEARNED:
+            parts = getattr(estimator, name, ())
+            if not all(np.isfinite(part).all() for part in (parts if isinstance(parts, list) else [parts])):
+                raise ValueError(f"{name} would not be finite numbers: {_TOO_LARGE}")
+    except BaseException as problem:
         callbacks = {name: value for name, value in vars(estimator).items() if "callback" in name}
         vars(estimator).clear()
         vars(estimator).update({**before, **callbacks})
+        if isinstance(problem, OverflowError):
+            own = len(problem.args) == 1  # Python's own have a number and no advice
+            raise ValueError(problem.args[0] if own else f"a number is too large: {_TOO_LARGE}") from None
         raise
 
 

@@ -12,12 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.estimators.fitting import check_stop, checked_labels, count, encoded, undone_on_error
+from separatrix.estimators.kept_errors import compare, count_wrong, with_kept_errors
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives, predicted_codes
 from separatrix.geometry.kernel_ball import kernel_radius
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.kernels import Kernel
-from separatrix.geometry.rows import Floats
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import ties
 from separatrix.loop.engines.kernelled import KernelEngine
 from separatrix.loop.kernel_votes import KernelVotedWeights
@@ -29,11 +30,13 @@ from separatrix.loop.state import Solution, State
 from separatrix.models.validity import is_array, is_list_of, require
 from separatrix.observers import History, Progress
 from separatrix.rules import Perceptron as PerceptronRule
-from separatrix.stops import MaxEpochs, NoMistakes, Stop
+from separatrix.stops import MaxEpochs, NoMistakes, Stop, held_out_fraction
 
 Self = TypeVar("Self", bound="KernelPerceptron")
 
 _VOTES = 1 << 22  # votes computed at once
+_SMALL = 1 << 18  # kernel values that cost some milliseconds
+_VOTED_WORK = 1 << 26  # products, up to which the votes on the training rows are worth counting: some 0.1 s
 
 
 class KernelPerceptron(KernelClassifier):
@@ -191,6 +194,12 @@ class KernelPerceptron(KernelClassifier):
             )  # fmt: skip
             self.history_ = history
             self._keep(problem, kernel, cache, solutions)
+            small = problem.n * len(self.support_) <= _SMALL  # where rounding could decide, predictions do
+            self.status_ = with_kept_errors(
+                joint_status(solutions, self.classes_), states, f"{self.readout} weights", n_classes=len(self.classes_),
+                proved=not small and self.readout in ("last", "pocket") and held_out_fraction(stop) == 0,
+                count=lambda: self._count_wrong(problem, cache, small=small),
+            )  # fmt: skip
         if not self.status_.converged and not self.status_.interrupted and self.stop is None and self.readout == "last":
             advice = "The last counts of such a run are arbitrary: readout='averaged' or 'pocket' fits better."
             warnings.warn(f"{self.status_}. {advice}", ConvergenceWarning, stacklevel=3)
@@ -259,7 +268,21 @@ class KernelPerceptron(KernelClassifier):
                 self._ballots.append(ballot)
         self.n_iter_ = max(solution.n_epochs for solution in solutions)
         self.n_updates_ = sum(solution.n_updates for solution in solutions)
-        self.status_ = joint_status(solutions, self.classes_)
+
+    def _count_wrong(self, problem: Problem, cache: KernelCache, *, small: bool) -> tuple[int, int] | None:
+        """Return how many training rows the model gets wrong, of how many; None where that would take too long."""
+        tie = self.boundary != "negative"
+        voters = max((ballot.n_voters for ballot in self._ballots), default=0)
+        votes = problem.n * max(voters, len(self.support_) * problem.d)
+        if small or (voters and votes <= _VOTED_WORK):
+            return count_wrong(problem, self._decide, tie_is_positive=tie)
+        if voters or len(self.support_) > cache.capacity:
+            return None
+        coef = np.zeros((len(self.dual_coef_), problem.n))
+        coef[:, self.support_] = self.dual_coef_
+        activations = np.stack([cache.combine(each) for each in coef], axis=1) + self.intercept_
+        activations = activations[:, 0] if len(coef) == 1 else activations
+        return compare(problem, predicted_codes(activations, len(self.classes_), tie_is_positive=tie))
 
     # ------------------------------------------------------------------------------------------ predicting
 
@@ -270,6 +293,11 @@ class KernelPerceptron(KernelClassifier):
         """
         check_is_fitted(self, "dual_coef_")
         rows = self._checked_new(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rows.checked_activations(self._decide(rows))
+
+    def _decide(self, rows: Rows) -> Floats:
+        """Return the activations of checked rows."""
         if not self._ballots:
             activations = self._activations(rows, self.dual_coef_.T) + self.intercept_
         else:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.estimators.fitting import checked_labels, count, encoded, number, threads, undone_on_error
+from separatrix.estimators.fitting import check_costs, checked_labels, count, encoded, number, threads, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.kernels import Kernel
@@ -180,6 +180,7 @@ class KernelSVM(KernelClassifier):
         with undone_on_error(self):
             problem, kernel = self._checked(X, labels, sample_weight)
             weights = np.ones(problem.n) if problem.weights is None else problem.weights
+            check_costs(C * weights[weights > 0])
             codes = [code for code in range(len(problem.classes)) if (weights[problem.codes == code] > 0).any()]
             pairs: list[_Pair] = []
             rounds = Rounds()
@@ -278,7 +279,8 @@ class KernelSVM(KernelClassifier):
         check_is_fitted(self, "dual_coef_")
         rows = self._checked_new(X)
         coef, bias = self.pair_coefficients()
-        activations = self._activations(rows, coef, threads(self.n_jobs)) + bias
+        with np.errstate(over="ignore", invalid="ignore"):
+            activations = rows.checked_activations(self._activations(rows, coef, threads(self.n_jobs)) + bias)
         if len(self.classes_) == 2:
             return np.asarray(activations[:, 0])
         return _scores(activations, len(self.classes_))

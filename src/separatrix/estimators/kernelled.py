@@ -96,6 +96,9 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._precision == "float32" and self.support_vectors_.dtype == np.float32
         )  # float64 rows need float64 values
         dtype = np.float32 if single else np.float64
+        if not len(self.support_):  # a model without an update: every activation is the bias
+            yield 0, np.empty((rows.shape[0], 0), dtype=dtype)
+            return
         values = self._kernel.with_support(self.support_vectors_, self.support_, dtype, self._center, n_jobs)
         for begin in range(0, rows.shape[0], step):
             yield begin, values(rows.values[begin : begin + step], begin)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix import _core
 from separatrix.estimators.certified import Certified, FitRecord
@@ -37,11 +36,7 @@ class LinearClassifier(Certified, Classifier):
     n_jobs: int | None
     _state: type  # the class of what each task keeps
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
-        check_is_fitted(self, "coef_")
-        rows = Rows(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+    def _decide(self, rows: Rows) -> Floats:
         activations = _core.decide(rows.matrix, self.coef_, self.intercept_, threads(self.n_jobs))
         if not np.isfinite(activations).all():
             rows.check_finite()
@@ -70,7 +65,6 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
     """Learns its weights with a rule of the package; see the subclasses."""
 
     # What a subclass does not offer as a parameter.
-    readout: str = "last"
     intercept_scaling: float | str | None = 1.0
 
     init: Any
@@ -136,6 +130,9 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
             self.n_iter_ = max(solution.n_epochs for solution in solutions)
             self.n_updates_ = sum(solution.n_updates for solution in solutions)
             self.status_ = joint_status(solutions, self.classes_)
+
+    def _loop_proves(self) -> bool:
+        return self._rule().threshold < math.inf and self.readout in ("last", "pocket") and self.boundary != "correct"
 
     def _fitted(self, states: list[State]) -> dict[str, Any]:
         readings = [read(state, self.readout) for state in states]

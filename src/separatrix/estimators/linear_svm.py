@@ -16,7 +16,7 @@ from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
-from separatrix.estimators.fitting import check_free_bias, check_stop, number, threads
+from separatrix.estimators.fitting import check_costs, check_free_bias, check_stop, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.geometry.rows import Floats, Rows
@@ -229,10 +229,8 @@ class LinearSVM(LinearClassifier):
             if len(kept) < problem.n:
                 problem.rows.check_finite()  # the rows that are left out too
         rows = problem.rows if kept is None or len(kept) == problem.n else Rows(problem.rows.values[kept])
-        if not math.isinf(self.C) and not (costs.min() >= 1e-150 and costs.max() <= 1e150):
-            raise ValueError(
-                f"C times the weights must lie between 1e-150 and 1e150; found {costs.min():g} to {costs.max():g}"
-            )
+        if not math.isinf(self.C):
+            check_costs(costs)
         squares = _core.square_norms(rows.matrix)
         if not np.isfinite(squares).all():
             problem.rows.check_finite()
@@ -245,6 +243,7 @@ class LinearSVM(LinearClassifier):
         deadline = time.perf_counter() + limit.seconds if limit is not None else math.inf
         epochs = min(part.epochs for part in stop.parts if isinstance(part, MaxEpochs))
 
+        @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a thread has its own
         def ask(state: MarginState, halted: Callable[[], bool]) -> None:
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
             task = MarginTask(
@@ -309,8 +308,8 @@ class LinearSVM(LinearClassifier):
             scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
             slack = np.maximum(1.0 - signs.T * scores, 0.0)
             self.slack_ = slack[:, 0] if alone else slack
-        with np.errstate(divide="ignore"):
-            self.margin_ = one_or_all([float(1.0 / np.linalg.norm(answer.weights)) for answer in answers])
+        with np.errstate(divide="ignore", over="ignore"):
+            self.margin_ = one_or_all([float(1.0 / _length(answer.weights)) for answer in answers])
         self.objective_ = one_or_all([answer.primal for answer in answers])
         self.duality_gap_ = one_or_all([answer.proven_gap for answer in answers])
         if math.isinf(self.C):
@@ -364,6 +363,12 @@ class LinearSVM(LinearClassifier):
                 print(f"class {label!r}: epoch {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
+
+
+def _length(weights: Floats) -> Any:
+    """Return ``|w|``, also where its square is too small for a floating-point number."""
+    length, largest = np.linalg.norm(weights), np.abs(weights).max()
+    return length if length > 0.0 or largest == 0.0 else largest * np.linalg.norm(weights / largest)
 
 
 class _Ended(NamedTuple):

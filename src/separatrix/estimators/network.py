@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix.estimators.descending import Descending
 from separatrix.estimators.one_vs_rest import carry_over, positives
@@ -206,9 +205,9 @@ class Network(Descending, OnlineClassifier):
 
     def decision_function(self, X: Any) -> Floats:
         """Return what goes into the output neurons: of shape (n,) for two classes, (n, n_classes) for more."""
-        check_is_fitted(self, "coefs_")
-        rows = Rows(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        return super().decision_function(X)
+
+    def _decide(self, rows: Rows) -> Floats:
         rows.check_finite()
         layers = [Layer(weights, bias) for weights, bias in zip(self.coefs_, self.intercepts_, strict=True)]
         outputs = activations(layers, rows.values)

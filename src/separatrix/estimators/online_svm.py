@@ -131,6 +131,10 @@ class OnlineSVM(RuleClassifier):
             raise ValueError(f"step must be one of {', '.join(STEPS)}; found {self.step!r}")
         bias = "free" if self.intercept_scaling is None else "penalised"
         seen = getattr(self, "_weight_seen", 1.0)
+        if not 1e-300 <= cost * seen <= 1e300:
+            raise ValueError(
+                f"C times the total weight of the examples must lie between 1e-300 and 1e300; found {cost * seen:g}"
+            )
         if self.step == "lecture":
             return OnlineHinge(gamma=cost, n=max(seen, 1.0), bias=bias)
         return Pegasos(lam=1.0 / (cost * seen), project=self.project, bias=bias)

@@ -13,10 +13,13 @@ from separatrix.estimators.fitting import number
 from separatrix.estimators.linear import RuleClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import ties
+from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import check_readout
 from separatrix.rules import MarginPerceptron
 from separatrix.rules import Perceptron as PerceptronRule
 from separatrix.stops import NoMistakes, Stop
+
+_VOTED_WORK = 1 << 26  # products, up to which the votes on the training rows are worth counting: some 0.1 s
 
 
 class Perceptron(RuleClassifier):
@@ -141,13 +144,22 @@ class Perceptron(RuleClassifier):
 
         For the voted readout it is the share of votes for the class minus the share against it.
         """
-        activations = super().decision_function(X)
+        return super().decision_function(X)
+
+    def _decide(self, rows: Rows) -> Floats:
+        activations = super()._decide(rows)
         ballots = [state.voted_weights for state in self._states if state.voted_weights is not None]
         if not ballots:
             return activations
-        rows, tie = Rows(X), self.boundary != "negative"
+        tie = self.boundary != "negative"
         votes = np.stack([ballot.decide(rows, tie_is_positive=tie) for ballot in ballots], axis=1)
         return np.asarray(votes[:, 0] if votes.shape[1] == 1 else votes)
+
+    def _count_wrong(self, problem: Problem) -> tuple[int, int] | None:
+        ballots = [state.voted_weights for state in self._states if state.voted_weights is not None]
+        if problem.n * problem.d * sum(ballot.n_voters for ballot in ballots) > _VOTED_WORK:
+            return None
+        return super()._count_wrong(problem)
 
     def _rule(self) -> Any:
         check_readout(self.readout)

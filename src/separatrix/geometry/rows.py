@@ -43,6 +43,16 @@ class Rows:
             if _core.first_bad_row(self.matrix, int(row), int(row) + 1) >= 0:
                 self.refuse_row(int(row))
 
+    def checked_activations(self, activations: Floats, first: int = 0) -> Floats:
+        """Return the activations of these rows, or raise ValueError naming the first without one."""
+        if np.isnan(activations).any():
+            row = first + int(np.argmax(np.isnan(activations.reshape(len(activations), -1)).any(axis=1)))
+            raise ValueError(
+                f"the activation of row {row} is not a number: its values are so large that sums overflow; scale the "
+                "features first"
+            )
+        return activations
+
     def refuse_row(self, row: int) -> None:
         """Raise ValueError naming the NaN or infinity in this row, if there is one."""
         values = self.values[[row]].toarray()[0] if is_sparse(self.values) else self.values[row]

@@ -16,6 +16,7 @@ import numpy as np
 from separatrix.geometry.rows import Floats
 
 _MAX_STEPS = 80  # twenty to forty are usual
+_SMALL, _LARGER = 1e-290, 2.0**200
 _STEP_TO_BOUND = 0.99  # the part of the way to the nearest bound that a step may go
 
 
@@ -68,6 +69,8 @@ def convex_weights(gram: Floats, gap: float = 1e-13) -> Floats:
         return p
     from scipy.linalg import cho_factor
 
+    if largest < _SMALL:  # of which the reciprocal may not be finite
+        gram, largest = gram * _LARGER, largest * _LARGER
     q = gram * (2.0 / largest)
     linear = 0.5 * q.diagonal()
     slope = q @ p - linear

@@ -1,4 +1,7 @@
-"""Ctrl-C: the first press becomes a flag that a loop checks between two pieces of work."""
+"""Ctrl-C: the first press becomes a flag that a loop checks between two pieces of work.
+
+So does any other signal that the program handles as Python handles Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,23 @@ def interrupts() -> Iterator[list[bool]]:
     A second Ctrl-C raises at once. Outside the main thread, or where the program has its own handler, nothing changes.
     """
     pressed = [False]
-    usual = threading.current_thread() is threading.main_thread()
-    if not usual or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield pressed
-        return
+    usual = signal.default_int_handler
+    numbers: list[signal.Signals] = []
+    if threading.current_thread() is threading.main_thread():
+        numbers = [each for each in signal.valid_signals() if signal.getsignal(each) is usual]
 
     def note(number: int, frame: FrameType | None) -> None:
         if pressed[0]:
             raise KeyboardInterrupt
         pressed[0] = True
 
-    signal.signal(signal.SIGINT, note)
+    for each in numbers:
+        signal.signal(each, note)
     try:
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for each in numbers:
+            signal.signal(each, usual)
 
 
 def interrupted(finished: int, *, in_epoch: bool) -> StopReason:

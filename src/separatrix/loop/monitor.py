@@ -149,7 +149,10 @@ class LossMonitor:
             return 0.0
         square = state.scale**2 * np.dot(state.weights, state.weights)
         if self._rule.bias == "penalised" and self._problem.bias:
-            square += state.bias**2 / self._problem.bias**2
+            try:
+                square += state.bias**2 / self._problem.bias**2
+            except OverflowError:  # of Python's own floats
+                return math.inf
         return float(0.5 * self._rule.alpha * square)
 
     def _total(self, order: Order | None) -> float:

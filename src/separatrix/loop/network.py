@@ -28,6 +28,7 @@ from separatrix.rules import Smooth
 from separatrix.rules.losses import LOSSES, sigmoid
 from separatrix.stops import Epoch, Monitor, Stop, StopReason, held_out_fraction, time_limit
 
+_LARGEST_SUM = 1e290  # of the values of a row: weights of 1e10 and gradients are finite too
 _MOST = 10  # folds are cut by weight up to examples that weigh this much on average
 
 
@@ -164,6 +165,9 @@ class Training:
         problem = self.problem
         problem.rows.check_finite()
         self._X = problem.rows.values
+        largest = max(float(self._X.max()), -float(self._X.min()))
+        if not largest * problem.d < _LARGEST_SUM:
+            raise ValueError(f"X holds a value of size {largest:.3g}, so large that sums overflow: scale the features")
         self._weights = np.ones(problem.n) if problem.weights is None else problem.weights
         self._limit = time_limit(self.stop)
         self._began = time.perf_counter()

@@ -17,6 +17,8 @@ from separatrix import _core
 from separatrix.geometry.ball import smallest_ball
 from separatrix.geometry.rows import Floats, Rows
 
+_LARGEST_BIAS = 1e150  # its square must be finite too
+
 
 class Labels(NamedTuple):
     """Labels as codes: the classes, sorted, and each example's place among them."""
@@ -202,6 +204,11 @@ class Problem:
 
     def _radius(self) -> float:
         ball = smallest_ball(self.rows, self.weights)
+        if not ball.upper < _LARGEST_BIAS:
+            raise ValueError(
+                f"the smallest ball that holds the examples has the radius {ball.upper:.3g}, too large for the bias "
+                "constant, which must be below 1e150: scale the features first"
+            )
         return ball.upper if ball.lower > 0 else 1.0  # examples that are all equal have no radius
 
     def signs(self, positive: int = 1) -> NDArray[np.int32]:
@@ -217,7 +224,7 @@ def check_bias(bias: Any) -> Any:
     """Return the bias constant K, 0 for none."""
     if bias is None:
         return 0.0
-    if isinstance(bias, str) or not (0 <= bias < 1e150):  # its square must be finite too
+    if isinstance(bias, str) or not (0 <= bias < _LARGEST_BIAS):
         raise ValueError(f"the bias constant must be 'ball', zero or a positive number below 1e150; found {bias!r}")
     return bias
 

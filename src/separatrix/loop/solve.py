@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,18 @@ from separatrix.loop.readouts import VotedWeights, check_readout
 from separatrix.loop.run import BinaryTask, OnlineRun
 from separatrix.loop.state import Solution, State
 from separatrix.rules import Downhill, Number, Smooth
-from separatrix.stops import MaxEpochs, NoMistakes, NoProgress, Stop, held_out_fraction, is_count, watches_progress
+from separatrix.stops import (
+    MaxEpochs,
+    NoMistakes,
+    NoProgress,
+    Stop,
+    counts_errors,
+    errors_seen,
+    held_out_fraction,
+    is_count,
+    kept_errors,
+    watches_progress,
+)
 
 STARTS = ("zeros", "uniform")
 
@@ -91,10 +103,31 @@ def solve(
         )
     state = start if isinstance(start, State) else new_state(problem, 1, start, readout=readout, seed=seed)
     state.ended = None
-    return solve_tasks(
+    (solution,) = solve_tasks(
         problem, rule, [state], engine=engine, stop=stop, readout=readout, boundary=boundary, order=order,
         batch_size=batch_size, seed=seed, n_jobs=n_jobs, observers=observers,
-    )[0]  # fmt: skip
+    )  # fmt: skip
+    proved = not isinstance(rule, Downhill) and readout in ("last", "pocket") and state.mistakes == 0
+    whole = stop is None or held_out_fraction(stop) == 0
+    if solution.status.interrupted or (proved and whole) or not counts_errors(solution.status.text):
+        return solution
+    rule = rule.among(problem.n) if isinstance(rule, Downhill) else rule  # the losses of weights need no rate
+    made = _engine_type(engine)(problem, rule, boundary=boundary, batch_size=1, n_jobs=n_jobs, on_step=None)
+    return _with_kept_errors(solution, problem, made)
+
+
+def _with_kept_errors(solution: Solution, problem: Problem, engine: Engine) -> Solution:
+    """Return the solution; its status tells the errors of its weights where they differ from what the loop saw."""
+    status, state = solution.status, solution.state
+    seen = errors_seen(status.text, state.mistakes, state.last_report)
+    if seen is None and solution.readout == "last":  # another loss, and of these weights
+        return solution
+    wrong = engine.tally(state, solution.weights, solution.bias, None).zero_one
+    if wrong == seen:
+        return solution
+    name = "averaged" if solution.readout == "voted" else solution.readout
+    counts = (wrong, problem.n) if problem.weights is None else (wrong, problem.weights.sum(), "of all weight")
+    return replace(solution, status=replace(status, text=f"{status.text}; {kept_errors(f'{name} weights', *counts)}"))
 
 
 def new_state(problem: Problem, positive: int, start: Any, *, readout: str, seed: int = 0, clock: Number = 0) -> State:

@@ -25,8 +25,16 @@ TYPES: dict[str, Any] = {name: np.dtype(name).type for name in DTYPES} | {
     "python int": int, "python float": float, "python bool": bool, "python str": str, "python object": object,
 }  # fmt: skip
 TYPE_NAMES = {kind: name for name, kind in TYPES.items()}
-DTYPE_TEXT = re.compile(r"[<|][biuf][1248]|\|O|<U[0-9]{1,6}", re.ASCII)
-PADDING = 1 << 26  # characters that all tables of text together may leave blank
+DTYPE_TEXT = re.compile(r"[<|][biuf][1248]|\|O|<U[0-9]{1,4}", re.ASCII)
+_PADDING, _MOST_PADDING, _BY_CHARACTER = 1 << 18, 1 << 26, 16
+
+
+def most_blanks(characters: int) -> int:
+    """Return how many characters all tables of text together may leave blank, which have so many that are not.
+
+    A blank takes memory, and no room in the file.
+    """
+    return min(_PADDING + _BY_CHARACTER * characters, _MOST_PADDING)
 
 
 class RefusedError(ValueError):

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.models.codec import DTYPE_TEXT, DTYPES, MOST_DEPTH, MOST_NODES, PADDING, TYPES, Arrays, RefusedError
+from separatrix.models.codec import (
+    DTYPE_TEXT,
+    DTYPES,
+    MOST_DEPTH,
+    MOST_NODES,
+    TYPES,
+    Arrays,
+    RefusedError,
+    most_blanks,
+)
 from separatrix.models.registry import Registry
 
 _HEX = re.compile(r"-?0x[0-9a-f]{1,65536}", re.ASCII)
@@ -33,7 +42,7 @@ class _Decoder:
         self._registry = registry
         self._arrays = arrays
         self._nodes = 0
-        self._blank = 0
+        self._blank = self._characters = 0  # of all tables of text
 
     def value(self, tree: Any, depth: int) -> Any:
         self._count(1)
@@ -102,7 +111,7 @@ class _Decoder:
         members = self._values(content, depth)
         if not all(_is_key(each) for each in members):
             raise RefusedError("the members of a set are not what they should be")
-        return set(members)
+        return set(members) if len(set(members)) == len(members) else _refuse("a set has a member twice")
 
     def _frozenset(self, content: Any, depth: int) -> frozenset[Any]:
         return frozenset(self._set(content, depth))
@@ -151,8 +160,10 @@ class _Decoder:
         if type(width) is not int or width < 0 or len(values) != count or not all(type(v) is str for v in values):
             raise RefusedError("a table of text is not what it should be")
         longest = max((len(each) for each in values), default=0)
-        self._blank += width * count - sum(map(len, values))
-        if longest > width or self._blank > PADDING:
+        characters = sum(map(len, values))
+        self._characters += characters
+        self._blank += width * count - characters
+        if longest > width or self._blank > most_blanks(self._characters):
             raise RefusedError("a table of text has the wrong width")
         return np.array(values, dtype=f"<U{width}").reshape(shape)
 

@@ -15,10 +15,10 @@ from separatrix.models.codec import (
     DTYPES,
     MOST_DEPTH,
     MOST_NODES,
-    PADDING,
     TYPE_NAMES,
     Arrays,
     RefusedError,
+    most_blanks,
 )
 from separatrix.models.registry import Registry
 
@@ -37,7 +37,7 @@ class _Encoder:
         self._registry = registry
         self._open: set[int] = set()
         self._nodes = 0
-        self._blank = 0
+        self._blank = self._characters = 0  # of all tables of text
 
     def tree(self, value: Any, where: str, depth: int) -> Any:
         self._nodes += 1
@@ -135,11 +135,13 @@ class _Encoder:
         if value.dtype.kind == "U":
             values = value.ravel().tolist()
             width, longest = value.dtype.itemsize // 4, max((len(each) for each in values), default=0)
-            blank = width * value.size - sum(map(len, values))
-            if self._blank + blank > PADDING:
-                width, blank = longest, longest * value.size - sum(map(len, values))
-            self._blank += blank
-            if self._blank > PADDING:
+            characters = sum(map(len, values))
+            self._characters += characters
+            most = most_blanks(self._characters) - self._blank
+            if width * value.size - characters > most:
+                width = longest
+            self._blank += width * value.size - characters
+            if width * value.size - characters > most:
                 raise RefusedError(
                     f"{_at(where)} holds texts of such different lengths that a model file cannot keep them"
                 )

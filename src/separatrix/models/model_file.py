@@ -25,6 +25,7 @@ from separatrix.models.codec import DTYPES, Arrays, RefusedError
 from separatrix.models.decoding import decode
 from separatrix.models.encoding import encode
 from separatrix.models.registry import Registry
+from separatrix.text import read_json
 
 FORMAT = "separatrix model"
 SCHEMA = 1
@@ -40,14 +41,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     The file appears whole or not at all: if anything goes wrong, what was at ``path`` is still there. The same model
     gives the same bytes. The data of ``fit`` are not in it, so that ``certificate_`` is for the model in memory only;
-    nor are callbacks of scikit-learn and a pipeline's ``memory``. A generator given as ``random_state`` is replaced by
-    the seed that was drawn from it.
+    nor are callbacks of scikit-learn, a pipeline's ``memory`` and a ColumnTransformer's ``n_jobs``. A generator given
+    as ``random_state`` is replaced by the seed that was drawn from it.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator of this package, or a scikit-learn Pipeline of scalers, encoders, imputers and vectorisers
-        of text that ends in one.
+        of text that ends in one. Steps that open files, call functions, or search for words by a pattern that is not a
+        plain one are refused.
     path : str or path
         Where to; by custom the name ends in ``.sx``.
 
@@ -136,7 +138,7 @@ def build(raw: bytes, shown: str) -> Any:
     registry, written = Registry(), metadata["scikit-learn"]
     foreign = written != _sklearn_version()
     try:
-        tree = json.loads(metadata["tree"])
+        tree = read_json(metadata["tree"], "its tree")
         model = decode(tree, arrays, registry)
         check_model(model)
         if tree["object"][0] != metadata["kind"]:
@@ -239,7 +241,7 @@ def _metadata(raw: bytes, shown: str) -> tuple[dict[str, str], dict[str, Any], b
         raise stranger
     header = raw[8 : 8 + length]
     try:
-        entries = json.loads(header.decode("ascii"))
+        entries = read_json(header.decode("ascii"), "its header")
         metadata = entries.pop("__metadata__")
         known = metadata["format"] == FORMAT
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-_WIDEST = 10_000_000  # columns of a made-up row
+_WIDEST = 1 << 21  # columns of a made-up row, which no file need have room for
 _STATELESS = ("Normalizer", "HashingVectorizer", "FunctionTransformer")
 _TEXT = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
 

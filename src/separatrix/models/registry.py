@@ -189,10 +189,15 @@ def _is_transient(entry: Stored, name: str) -> bool:
     return name in entry.transient or name == _ROUTING or "callback" in name
 
 
-def _harmless(entry: Stored, kind: type, name: str) -> bool:
-    """Whether an estimator may have this attribute: it must not take the place of a method."""
+def _harmless(entry: Stored, kind: Any, name: str) -> bool:
+    """Whether an estimator may have this attribute: it must not take the place of one of its class.
+
+    That would be a method, or what a method goes by, such as the constraints on parameters. Only parameters may have a
+    default there.
+    """
     plain = name.isidentifier() and not name.startswith("__") and not _is_transient(entry, name)
-    return plain and not callable(getattr(kind, name, None))
+    own = name in kind._get_param_names() and not callable(getattr(kind, name, None))
+    return plain and (own or not hasattr(kind, name))
 
 
 def _with_seed(parts: Parts, where: str) -> Parts:

@@ -1,7 +1,8 @@
 """The classes of scikit-learn that a model file may hold, and what each object of them must be like.
 
 They are not ours, so that what would be their method ``validate`` is a function here. No forged step may make an index
-that lies outside of its output, or fail later.
+that lies outside of its output, or fail later; none may open a file, call a function, or take time or memory out of
+proportion to the file and the rows.
 """
 
 from __future__ import annotations
@@ -10,11 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.models.patterns import is_name_pattern, is_token_pattern
 from separatrix.models.probing import is_fitted, probe
 from separatrix.models.registry import Stored
 from separatrix.models.validity import check_jobs, check_width, is_array, is_count, is_index, require
 
 _MOST_DEGREE = 10_000
+_MOST_PRODUCTS = 10_000_000  # columns of PolynomialFeatures
+_MOST_HIGH_PRODUCTS = 200_000  # of a degree above 3, which scikit-learn makes one by one of sparse rows
+_LONGEST_GRAM = 32
+_ENCODINGS = ("utf-8", "utf8", "utf-8-sig", "utf-16", "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1",
+              "iso-8859-15", "cp1252")  # fmt: skip
 _BY_FEATURE = ("mean_", "var_", "scale_", "center_", "min_", "max_abs_", "data_min_", "data_max_", "data_range_",
                "statistics_", "idf_")  # fmt: skip
 
@@ -37,9 +44,28 @@ def check_step(step: Any) -> None:
 def _check_parameters(step: Any) -> None:
     check_jobs(step)
     step._validate_params()
+    for name, value in step.get_params(deep=False).items():
+        if name == "dtype":
+            require(_is_number_type(value), f"the dtype of its {type(step).__name__} is not a type of numbers")
+        else:
+            require(not callable(value), f"the {name} of its {type(step).__name__} is a function or type")
     config = vars(step).get("_sklearn_output_config", {})
     fits = type(config) is dict and all(type(each) is str for pair in config.items() for each in pair)
     require(fits, f"the output of its {type(step).__name__} is damaged")
+
+
+def _is_number_type(value: Any) -> bool:
+    try:
+        return np.dtype(value).kind in "biuf"
+    except (TypeError, ValueError):
+        return False
+
+
+def check_selector(selector: Any) -> None:
+    """Check what chooses columns by name and type, which it does in ``fit`` alone."""
+    pattern = selector.pattern
+    harmless = pattern is None or (type(pattern) is str and is_name_pattern(pattern))
+    require(harmless, "the pattern of its make_column_selector is not a plain one, such as '^num_' or '_id$'")
 
 
 def check_indicator(step: Any) -> None:
@@ -117,14 +143,16 @@ def check_polynomial(step: Any) -> None:
         n_features=width, min_degree=step._min_degree, max_degree=most, interaction_only=step.interaction_only,
         include_bias=step.include_bias,
     ) if width <= 10**6 else -1  # fmt: skip
-    require(outputs == step.n_output_features_ <= 10**8, "the columns of its PolynomialFeatures are damaged")
-    if outputs <= 10**6:
-        probe(step)
+    require(outputs == step.n_output_features_, "the columns of its PolynomialFeatures are damaged")
+    most = _MOST_PRODUCTS if most <= 3 else _MOST_HIGH_PRODUCTS
+    require(outputs <= most, f"its PolynomialFeatures makes {outputs:,} columns; at most {most:,} are accepted")
+    probe(step)
 
 
 def check_vectorizer(step: Any) -> None:
     """Check a vectoriser of text: no index that it can make may lie outside its output."""
     _check_parameters(step)
+    _check_words(step)
     if type(step).__name__ == "HashingVectorizer":
         probe(step)
         return
@@ -142,8 +170,27 @@ def check_vectorizer(step: Any) -> None:
     probe(step)
 
 
+def _check_words(step: Any) -> None:
+    """Check how a vectoriser reads text and finds words: from the text given, in time that grows with it."""
+    kind = type(step).__name__
+    require(step.input == "content", f"its {kind} would read files (input={step.input!r:.60}): only 'content' is kept")
+    pattern, grams, stop = step.token_pattern, step.ngram_range, step.stop_words
+    require(
+        pattern is None or is_token_pattern(pattern),
+        f"the token_pattern {pattern!r:.60} of its {kind} could take time without end: a pattern that is kept repeats "
+        r"only its last character, such as '(?u)\b\w\w+\b'",
+    )
+    fits = type(grams) is tuple and len(grams) == 2 and all(is_count(each, 1, _LONGEST_GRAM) for each in grams)
+    require(fits, f"the ngram_range of its {kind} is not two numbers from 1 to {_LONGEST_GRAM}")
+    require(step.encoding.lower() in _ENCODINGS, f"the encoding of its {kind} is not one of {', '.join(_ENCODINGS)}")
+    fits = stop in (None, "english") if not isinstance(stop, list) else all(type(each) is str for each in stop)
+    require(fits, f"the stop_words of its {kind} are not words")
+
+
 def check_columns(step: Any) -> None:
     """Check a ColumnTransformer."""
+    names = vars(step).get("verbose_feature_names_out", True)  # text would be a format, as long as it likes
+    require(type(names) is bool, "the verbose_feature_names_out of its ColumnTransformer is neither True nor False")
     for name in ("transformers", "transformers_"):
         parts = vars(step).get(name, [])
         fits = type(parts) is list and all(
@@ -172,8 +219,10 @@ _WORDS = ("_stop_words_id",)  # a cache
 
 STORED: dict[str, Stored] = {
     "Pipeline": Stored("sklearn.pipeline", unkept={"memory": None}, validate=check_pipeline, model=True),
-    "ColumnTransformer": Stored("sklearn.compose", validate=check_columns),
-    "make_column_selector": Stored("sklearn.compose", ("pattern", "dtype_include", "dtype_exclude")),
+    "ColumnTransformer": Stored("sklearn.compose", unkept={"n_jobs": None}, validate=check_columns),  # processes
+    "make_column_selector": Stored(
+        "sklearn.compose", ("pattern", "dtype_include", "dtype_exclude"), validate=check_selector
+    ),
     "FunctionTransformer": Stored(_PREPROCESSING, validate=check_function_transformer),
     "StandardScaler": Stored(_PREPROCESSING, validate=check_step),
     "MinMaxScaler": Stored(_PREPROCESSING, validate=check_step),

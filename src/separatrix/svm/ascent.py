@@ -27,6 +27,7 @@ POINT = np.dtype(
 SHIFT, BALANCE, DRIFT, DRIFTED, DRIFTERS = range(5)  # the core's AscentReal
 _RELAX, _RELAX_FROM = 1.3, 4  # steps a little beyond the top, once the first epochs have found out where to go
 _SOON = 4  # epochs
+_TOO_LARGE = "values of X, C or intercept_scaling are so large that sums overflow; scale the features first"
 CHUNK = 1 << 21  # numbers to read between two looks at the keyboard
 
 
@@ -120,8 +121,10 @@ class Ascent:
             )  # fmt: skip
             if bad >= 0:
                 self.task.rows.refuse_row(bad)
-                raise OverflowError(f"the activation of row {bad} is too large for a floating-point number")
+                raise OverflowError(f"the activation of row {bad} is not a finite number: {_TOO_LARGE}")
             self._position = end
+        if math.isnan(self.real[DRIFTED]):
+            raise OverflowError(f"the sums of an epoch are not finite numbers: {_TOO_LARGE}")
         if self.real[DRIFTERS] > 0:
             self.real[DRIFT] = max(math.sqrt(self.real[DRIFTED] / self.real[DRIFTERS]), 1e-300)
         self.real[DRIFTED] = self.real[DRIFTERS] = 0.0

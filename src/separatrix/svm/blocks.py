@@ -38,6 +38,8 @@ _LARGEST_SET = 768  # points in a working set: their kernel fits in a processor'
 _FINISHED = 500  # examples, up to which a problem is solved as far as rounding allows
 _AUDITED = 128  # examples whose float32 sums are held against float64 ones
 _PATIENCE = 30  # rounds in which the dual must rise
+_WINDOW = 300  # rounds over which the pace of the gap is measured; more where a round sees a part of the points
+_AGAIN = 30  # times that rounding may turn a gap that was reached into one that is not
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -186,7 +188,7 @@ class KernelRun:
     def run(self) -> KernelSolution:
         """Return the solution, whose bracket rests on sums made anew at the end, or on some held against such sums."""
         rounds = Rounds()
-        while True:
+        for again in range(_AGAIN):
             end = self._go(rounds)
             if self._exact:
                 if end != "over":
@@ -199,13 +201,15 @@ class KernelRun:
             self._indefinite |= primal < dual - doubt
             rounds.rounds[-1] = Round(primal, dual, gap, time.perf_counter() - self._began)
             reached = gap <= self._tol * primal and not self._indefinite
-            if reached or end == "over" or self._indefinite:
+            if reached or end == "over" or self._indefinite or again == _AGAIN - 1:
+                break
+            if self._pressed[0] or len(rounds) >= self._max_iter:
                 break
             if not self._exact:
                 del self._cache  # before there is another
                 self._cache = self._make_cache(np.float64)
                 self._F = self._cache.combine(self._alpha * self._y) - self._y
-            elif end == "stuck" or doubt >= 0.5 * self._tol * primal:
+            elif end in ("stuck", "stalled") or doubt >= 0.5 * self._tol * primal:
                 break
             else:
                 self._allowed = doubt
@@ -215,8 +219,13 @@ class KernelRun:
         )  # fmt: skip
 
     def _go(self, rounds: Rounds) -> str:
-        """Run rounds until the gap is "reached" by the running sums, the dual is "stuck", or it is "over"."""
+        """Run rounds until the gap is "reached" by the running sums, the run is "over", or it gets no further.
+
+        It is "stuck" if the dual no longer rises, "stalled" if the gap falls too slowly.
+        """
         duals: list[float] = []
+        gaps: list[float] = []  # of the best values so far
+        above, below = math.inf, -math.inf
         least = 1e-15 if self._exact else 1e-9
         while True:
             up, low = self._free()
@@ -230,9 +239,16 @@ class KernelRun:
                 return "reached"
             if self._pressed[0] or len(rounds) >= self._max_iter:
                 return "over"
+            if not math.isfinite(dual):
+                return "stuck"
             duals.append(dual)
             if len(duals) > _PATIENCE and dual - duals[-1 - _PATIENCE] <= least * abs(dual):
                 return "stuck"
+            above, below = min(above, primal), max(below, dual)
+            gaps.append(above - below)
+            window = _WINDOW * -(-self._n // max(len(self._set), 1))
+            if len(gaps) > window and gaps[-1] > (1.0 - window / self._max_iter) * gaps[-1 - window]:
+                return "stalled"
 
     def _look(self, *, always: bool = False) -> tuple[float, float, float]:
         """Return a bias, the primal value there and the dual value.
@@ -298,6 +314,8 @@ class KernelRun:
         text = f"stopped after {after}: relative duality gap {share:.3g}, above tol={self._tol:g}"
         if end == "reached":
             text += "; rounding errors of the kernel values allow no smaller gap"
+        if end == "stalled":
+            text += f"; at its pace it would not fall so far in max_iter={self._max_iter} rounds"
         if end == "stuck":
             text += "; the dual no longer improves, as with a kernel that is not positive semidefinite"
         return Status(text, False)

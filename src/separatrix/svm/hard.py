@@ -23,6 +23,7 @@ from separatrix.svm.task import MarginTask
 
 _PATIENCE = 16  # epochs of ascent before the linear program is solved
 _LARGEST_PROGRAM = 5_000_000  # stored numbers
+_SMALLEST = 1e-300  # size of a feature
 _NOTHING = 1e-9  # a margin that is less than this part of the size of the data is none
 
 
@@ -98,6 +99,7 @@ def separating_plane(task: MarginTask) -> tuple[tuple[Floats, float] | None, Flo
         size = np.abs(moved).max(axis=0)
         table = sparse.csr_array(moved)
     size[size == 0] = 1.0
+    size = np.maximum(size, _SMALLEST)  # of which the reciprocal is finite
     table = table.multiply(signs).multiply(1.0 / size[None, :]).tocsr()
     table = sparse.hstack([table, sparse.csr_array(signs)]).tocsr() if biased else table
     program = largest_least(table, unbounded=int(biased))
@@ -131,6 +133,8 @@ def largest_least(table: Any, *, unbounded: int = 0) -> LinearProgram | None:
     goal = np.zeros(d + 1)
     goal[-1] = -1.0
     bounds = [(-1.0, 1.0)] * (d - unbounded) + [(None, None)] * unbounded + [(None, 1.0)]
+    if not np.isfinite(left.data if is_sparse(left) else left).all():
+        return None
     result = linprog(goal, A_ub=left, b_ub=np.zeros(n), bounds=bounds, method="highs")
     if result.x is None:
         return None

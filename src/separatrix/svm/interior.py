@@ -127,6 +127,8 @@ def follow(
                 break
         elif complement + wrong > 1e3 * least and least < 1e-6 * scale:
             break  # rounding has the upper hand
+        if not complement > 0.0:  # at the end of the path, or so small that it vanishes
+            break
         system.factor(1.0 / (here.surplus / here.alpha + damp + here.slack / here.room))
         products, box_products = here.surplus * here.alpha, here.slack * here.room
 

@@ -227,6 +227,8 @@ def balanced(alpha: Floats, signs: Floats, costs: Floats | None) -> Floats:
     weight = _core.dot(np.where(loose, alpha, 0.0), ones)
     if weight <= excess:
         loose, weight = heavier, max(sums)
+    if not weight > 0.0:  # what is not a number has no weight
+        return np.zeros(len(alpha))
     return np.where(loose, alpha * max(1.0 - excess / weight, 0.0), alpha)
 
 

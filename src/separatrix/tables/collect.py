@@ -20,12 +20,10 @@ from separatrix.tables.reading import (
     Reader,
     as_label,
     column_number,
-    mixed,
     table_rows,
     without_column,
 )
 from separatrix.tables.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
-from separatrix.tables.sources.cells import is_number
 from separatrix.tables.store import RowCollector, RowStore
 from separatrix.text import times
 
@@ -119,7 +117,10 @@ def _collect_table(
         source.settle()
     chosen = choose(source.name, source.columns, options)
     assert chosen.target is not None
-    levels = [Levels(source.name, column.name, most=options.max_levels) for column in chosen.categories]
+    levels = [
+        Levels(source.name, column.name, most=options.max_levels, text=source.first_text(column.name))
+        for column in chosen.categories
+    ]
     classes = Levels(source.name, chosen.target.name)
     reader = Reader(source.name, chosen, levels, classes, exact=exact)
     hashing = [vectoriser(Feature(c.name, "text", "text")) for c in chosen.texts] if _hashes(options) else []
@@ -136,11 +137,16 @@ def _collect_table(
             store.add(raw, part)
             if watch is not None:
                 watch(reader.rows, part)
-    labels = _sorted_labels(keeper.met(-1, classes.codes))
+    labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
     _check_target(source.name, chosen.target, labels, keeper.kept, done=True, n_read=reader.rows)
     names = [sorted(keeper.met(place, level.codes)) for place, level in enumerate(levels)]
-    for column, values in zip(chosen.categories, names, strict=True):
-        _check_mixed(source.name, column, values)
+    for place, column in enumerate(chosen.categories):
+        if not names[place]:
+            raise ValueError(
+                f"{source.name}, column {column.name!r} is empty: leave it out with --exclude {column.name}"
+            )
+        if column.kind == "text":
+            levels[place].refuse_mixed(keeper.met(place, levels[place].codes))
     new = [Recode.table(level.codes, ordered) for level, ordered in zip(levels, names, strict=True)]
     rows = store.finish(Recode(new, Recode.table(classes.codes, labels)))
     return Collected(
@@ -195,7 +201,7 @@ def _collect_matrix(
         store.add(raw)
         if watch is not None:
             watch(reader.rows, source.fraction())
-    labels = _sorted_labels(keeper.met(-1, classes.codes))
+    labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
     _check_target(where, target, labels, keeper.kept, done=True, n_read=reader.rows)
     rows = store.finish(Recode([], Recode.table(classes.codes, labels)))
     anonymous = "libsvm" if source.sparse else "npy"
@@ -229,10 +235,10 @@ class _Keeper:
         longer[: len(shorter)] += shorter
         self._seen[place] = longer
 
-    def met(self, place: int, values: Iterable[Any]) -> list[Any]:
-        """Return the values of a category (or, for -1, the labels) that some row kept has."""
-        counts = self._seen.get(place, np.zeros(0, dtype=np.int64))
-        return [value for code, value in enumerate(values) if code < len(counts) and counts[code]]
+    def met(self, place: int, values: Iterable[Any]) -> dict[Any, int]:
+        """Return the values of a category (or, for -1, the labels) that some row kept has, and how many have each."""
+        counts = self._seen.get(place, np.zeros(0, dtype=np.int64)).tolist()
+        return {value: count for value, count in zip(values, counts, strict=False) if count}
 
     def keep(self, raw: RawRows) -> RawRows:
         gone = self._reader.missing(raw)
@@ -256,17 +262,6 @@ class _Keeper:
         for place in range(kept.codes.shape[1]):
             self._note(place, kept.codes[:, place])
         return kept
-
-
-def _check_mixed(where: str, column: Column, values: list[str]) -> None:
-    """Refuse a column of numbers in which some cells are not numbers: it must not become a category unnoticed."""
-    if not values:
-        raise ValueError(f"{where}, column {column.name!r} is empty: leave it out with --exclude {column.name}")
-    if column.kind != "text":
-        return
-    others = [value for value in values if not is_number(value)]
-    if 0 < len(others) < len(values) / 2:
-        raise ValueError(mixed(where, column.name, others[0]))
 
 
 def _sorted_labels(labels: list[Any]) -> list[Any]:

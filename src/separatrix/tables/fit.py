@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.files import ScratchFolder
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.disk import cache
@@ -105,8 +104,8 @@ def _prepared(
             yield cached
             return
         budget.make_cache()
-    with tempfile.TemporaryDirectory(prefix="separatrix-", dir=budget.cache, ignore_cleanup_errors=True) as temporary:
-        folder = Path(temporary) / "rows"
+    with ScratchFolder(budget.cache) as temporary:
+        folder = temporary / "rows"
         data = collect(
             source, options, limit=budget.limit, folder=folder, on_disk=budget.cache is not None,
             watch=lambda rows, part: watch("read", rows=rows, part=part),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,12 @@ from separatrix.tables.prefetch import done_ahead
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
 from separatrix.tables.sources.base import ColumnsChangedError
 from separatrix.tables.sources.cells import MISSING_CELLS, is_number
+from separatrix.tables.sources.csv_rows import threads
+from separatrix.tables.sources.messages import quoted
 from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
 
+_NUMBERS = 20  # a column with so many numbers,
+_MOSTLY = 0.95  # and with this share of its cells, is one of numbers in which some cells are wrong
 _LONG = 30  # texts this long on average are sentences, not categories
 ROWS = 1 << 16  # in a batch
 _WHOLE = 2.0**53  # beyond it, not every whole number is a float
@@ -34,10 +38,20 @@ class Levels:
         The most values there may be.
     known : sequence, optional
         All values there can be.
+    text : tuple of int and str, optional
+        The first row (from 1) with a value that is not a number, and that value, where the source knows it.
     """
 
-    def __init__(self, where: str, name: str, *, most: int | None = None, known: Sequence[Any] | None = None) -> None:
-        self._where, self._name, self._most = where, name, most
+    def __init__(
+        self,
+        where: str,
+        name: str,
+        *,
+        most: int | None = None,
+        known: Sequence[Any] | None = None,
+        text: tuple[int, str] | None = None,
+    ) -> None:
+        self._where, self._name, self._most, self._text = where, name, most, text
         self._fixed = known is not None
         self.unseen: Any = None  # the first value that a fixed list does not have
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(known or ())}
@@ -51,6 +65,8 @@ class Levels:
     def translate(self, values: Sequence[Any], places: NDArray[Any], first: int) -> NDArray[np.int32]:
         """Return the codes of cells given as places in a list of values."""
         table = np.array([*(self._code(value) for value in values), MISSING], dtype=np.int32)
+        if self._most is not None and self._text is None:
+            self._text = _first_text(values, places, first)
         if self._most is not None and len(self.codes) > self._most:
             self._too_many(values, first + len(places) - 1)
         return np.asarray(table[places])  # a missing one is place -1, the last
@@ -66,11 +82,34 @@ class Levels:
             return UNSEEN
         return self.codes[known]
 
+    def refuse_mixed(self, counts: Mapping[str, int]) -> None:
+        """Refuse a column of numbers in which few values or cells are not numbers: no category, but a slip.
+
+        Parameters
+        ----------
+        counts : dict
+            How many cells have each value.
+        """
+        numbers = [count for value, count in counts.items() if is_number(value)]
+        few = len(counts) - len(numbers) < len(numbers)
+        rare = sum(numbers) >= max(_NUMBERS, _MOSTLY * sum(counts.values()))
+        if not (few or rare) or (self._text is None and len(counts) <= (self._most or 0)):
+            return
+        where, name = f"{self._where}, ", self._name
+        if self._text is None:  # more categories than may be
+            raise ValueError(
+                f"{where}column {name!r} is text, but its first values are numbers: make them numbers at the source or "
+                f"with --sql, or leave the column out with --exclude {name}"
+            )
+        row, cell = self._text
+        raise ValueError(
+            f"{where}row {row:,}, column {name!r} has numbers and also {quoted(cell)}, which is not a number: fix the "
+            f"cell, leave it empty if the value is missing, or leave the column out with --exclude {name}"
+        )
+
     def _too_many(self, values: Sequence[Any], row: int) -> None:
         texts = [str(value) for value in self.codes]
-        others = [text for text in texts if not is_number(text)]
-        if len(others) < len(texts) / 2:
-            raise ValueError(mixed(self._where, self._name, others[0] if others else texts[0]))
+        self.refuse_mixed(dict.fromkeys(texts, 1))
         long = sum(map(len, texts)) / len(texts) >= _LONG
         name = self._name
         words = f"use it as text with --text {name}"
@@ -80,6 +119,13 @@ class Levels:
             f"{self._where}, column {name!r} has more than {self._most} categories within {row:,} rows and {kind}: "
             f"{ways}, or allow more with --max-levels"
         )
+
+
+def _first_text(values: Sequence[Any], places: NDArray[Any], first: int) -> tuple[int, str] | None:
+    """Return the first row of a text that is not a number, and that text; cells are given as places in ``values``."""
+    other = np.array([isinstance(value, str) and not is_number(value) for value in values] + [False], dtype=bool)
+    rows = np.flatnonzero(other[places]).tolist() if other.any() else []
+    return (first + rows[0], values[int(places[rows[0]])]) if rows else None
 
 
 def _texts(value: Any) -> list[str]:
@@ -229,14 +275,6 @@ def _check_whole(where: str, name: str, cells: list[int | None], first: int) -> 
             )
 
 
-def mixed(where: str, name: str, found: str) -> str:
-    """Return the message for a column of numbers in which some cells are not numbers."""
-    return (
-        f"{where}, column {name!r} has numbers and also {found!r}, which is not a number: fix it, or leave the column "
-        f"out with --exclude {name}"
-    )
-
-
 def as_texts(column: Any) -> list[str | None]:
     """Return an Arrow column as texts, whatever it holds."""
     return [None if value is None else _texts(value)[0] for value in column.to_pylist()]
@@ -344,8 +382,9 @@ def _plain_rows(source: Any, reader: Reader) -> Iterator[RawRows]:
     kinds = ["number" if name in numbers else "label" if name in labels else "skip" for name in names]
     size = os.path.getsize(path)
     with contextlib.suppress(NotPlain):
-        file = PlainCsv(path, delimiter, '"', names, kinds, _threads())
-        take = [file.number_names.index(column.name) for column in chosen.numbers]
+        file = PlainCsv(path, delimiter, '"', names, kinds, threads())
+        place = {name: k for k, name in enumerate(file.number_names)}
+        take = [place[column.name] for column in chosen.numbers]
         for X, codes, levels, part in done_ahead(_blocks(file, size)):
             reader.part = part
             yield reader.read_plain(X, codes, levels, take, file.number_names)
@@ -356,10 +395,6 @@ def _blocks(file: PlainCsv, size: int) -> Iterator[tuple[Floats, NDArray[np.int3
     """Yield the blocks of a file with the levels of its label columns so far, and what part of it has been read."""
     for X, codes in file.blocks():
         yield X, codes, {name: file.levels(name) for name in file.label_names}, file.position / max(size, 1)
-
-
-def _threads() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def column_number(name: str | None) -> int | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.files import ScratchFolder
 from separatrix.geometry.rows import is_sparse
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
@@ -33,8 +32,8 @@ class Whole(NamedTuple):
 
 def read_whole(source: TableSource | MatrixSource, options: ColumnOptions, *, exact: bool = False) -> Whole:
     """Read a source into memory, nothing scaled; with ``exact``, refuse whole numbers that no float equals."""
-    with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
-        data = collect(source, options, limit=available() * COPIES // 2, folder=Path(folder), exact=exact)
+    with ScratchFolder() as folder:
+        data = collect(source, options, limit=available() * COPIES // 2, folder=folder, exact=exact)
         if not isinstance(data.rows, MemoryRows):
             raise ValueError(f"{source.name} does not fit into memory, and all rows are needed at once")
     raw = data.rows.raw

@@ -209,8 +209,39 @@ TEXTS = {
     "binary.csv": (bytes(range(256)) * 20, "binary.csv is not text; a CSV file is needed"),
     "line.csv": (
         "a,b\n1,2\n1," + "x" * 3_000_000 + "\n",
-        "line.csv, line 3: the line is longer than 2,000,000 bytes; is a quote unclosed, or is the file not CSV?",
+        "line.csv, line 3: the line is longer than 2,000,000 bytes, the most that can be read; is a quote unclosed, or "
+        "is the file not CSV?",
     ),
+    "line.csv.gz": (
+        gzip.compress(b"a,b\n1,2\n1," + b"x" * 3_000_000 + b"\n", 1),
+        "line.csv.gz, line 3: the line is longer than 2,000,000 bytes, the most that can be read; is a quote unclosed, "
+        "or is the file not CSV?",
+    ),
+    "open.csv.gz": (
+        gzip.compress(b'a,b\n1,2\n1,"x' + b"x,1\n" * 1_000_000, 1),
+        "open.csv.gz, line 3: the line is longer than 2,000,000 bytes, the most that can be read; is a quote unclosed, "
+        "or is the file not CSV?",
+    ),
+    "header-line.csv": (
+        "a," + "x" * 20_000_000,
+        "header-line.csv: the header line is longer than 2,000,000 bytes, the most that can be read; is a quote "
+        "unclosed, or is the file not CSV?",
+    ),
+    "nul.csv": ("a,b\n" + "1,2\n" * 300_000 + "1,\0\n", "nul.csv, line 300002: a zero byte; a CSV file is text"),
+    "after.csv": (
+        'a,b\n1,2\n1,"x"y\n',
+        "after.csv, line 3: text follows the closing quote of 'x'; a quote inside a cell must be doubled",
+    ),
+    "late-latin.csv": (
+        b"a,b\n" + b"1,2\n" * 300_000 + b"1,\xe9\n",
+        "late-latin.csv, line 300002: the text is not UTF-8; save the file as UTF-8",
+    ),
+    "open-header.csv": ('a,"b\n1,2\n', "open-header.csv, line 1: unclosed quote"),
+    "one.csv": ("a\n", "one.csv has a header line and no rows"),
+    "short-crlf.csv": ("a,b\r\n1,2\r\n1\r\n", "short-crlf.csv, line 3: 1 cell where the header has 2"),
+    "short-cr.csv": ("a,b\r1,2\r1\r", "short-cr.csv, line 3: 1 cell where the header has 2"),
+    "short-mixed.csv": ("\na,b\r1,2\r\n3,4\n1\r", "short-mixed.csv, line 5: 1 cell where the header has 2"),
+    "short-quoted.csv": ('a,b\n1,"x\ny\rz"\n1\n', "short-quoted.csv, line 5: 1 cell where the header has 2"),
     "fake.csv.gz": ("a,b\n1,2\n", "fake.csv.gz is not a gz file"),
     "cut.csv.gz": (gzip.compress(os.urandom(50_000))[:-20_000], "cut.csv.gz is truncated: its gz data end early"),
     "cut.csv.zst": (zstd(os.urandom(50_000))[:-20_000], "cut.csv.zst is truncated: its zst data end early"),
@@ -242,7 +273,9 @@ BEGINNINGS = {
 
 @pytest.mark.parametrize("name", list(TEXTS))
 @pytest.mark.parametrize("frugal", [False, True])
-def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, name, frugal):
+def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, monkeypatch, name, frugal):
+    for module in ("csv_rows", "csv_files"):
+        monkeypatch.setattr(f"separatrix.tables.sources.{module}.LONGEST_LINE", 2_000_000)
     text, sentence = TEXTS[name]
     found = refusal(tmp_path / name, text, frugal=frugal)
     if sentence is None:
@@ -498,8 +531,8 @@ def test_arrays_that_are_no_matrix_are_refused(tmp_path):
 
 def test_a_late_cell_of_a_large_file_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("separatrix.tables.sources.csv_files.CHEAP", 1000)
-    monkeypatch.setattr("separatrix.tables.sources.csv_files._FIRST", 100)
     monkeypatch.setattr("separatrix.tables.sources.csv_files._PART", 1000)
+    monkeypatch.setattr("separatrix.tables.sources.csv_rows._PIECE", 1 << 12)
     start = "a,b,c\n" + "1,2,2024-01-01\n" * 5000
     path = tmp_path / "a.csv"
     for line, column, found, wanted in [("1,x,", "b", "x", "a number"), ("1,2,soon", "c", "soon", "a date or time")]:

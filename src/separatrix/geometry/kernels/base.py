@@ -18,7 +18,7 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_count, is_real, require
 
 CHUNK_BYTES = 1 << 25  # of kernel values computed at once
-_LONGEST = 1e300  # squared norm of a row: inner products are no larger, and three of them can be added
+LONGEST = 1e300  # squared norm of a row: inner products are no larger, and three of them can be added
 _LONGEST_SINGLE = 1e36  # the same for float32
 _ROWS_A_CHUNK = 512  # fewer would slow down the matrix product
 _DIAGONAL_ROWS = 64  # rows whose kernel is computed at once for its diagonal
@@ -69,7 +69,9 @@ class Kernel:
         if self.gamma == "scale" and "gamma" in self.parameters:
             with np.errstate(over="ignore", invalid="ignore"):  # too large values are refused where they are used
                 variance = _variance(rows.values, weights)
-        return replace(self, gamma=1.0 / (rows.shape[1] * variance) if 0 < variance < math.inf else 1.0)
+        with np.errstate(over="ignore"):
+            gamma = 1.0 / (rows.shape[1] * variance) if 0 < variance < math.inf else 1.0
+        return replace(self, gamma=min(gamma, float(np.finfo(np.float64).max)))
 
     def validate(self) -> None:
         """Refuse a kernel that no model file can hold, or that no rows give."""
@@ -202,12 +204,7 @@ class ProductKernel(Kernel):
             with np.errstate(over="ignore"):
                 np.subtract(given, center, out=values, casting="same_kind")
         squares = np.asarray(_core.square_norms(Rows(values).matrix))
-        longest = float(squares.max())
-        if not longest < (_LONGEST_SINGLE if np.dtype(dtype) == np.float32 else _LONGEST):
-            raise ValueError(
-                f"X holds values so large that the kernel overflows (a row has the squared norm {longest:.3g}): "
-                "scale the features first"
-            )
+        refuse_length(float(squares.max()), _LONGEST_SINGLE if np.dtype(dtype) == np.float32 else LONGEST)
         return KernelRows(values, squares, dtype, names)
 
     def _fill_chunk(
@@ -266,6 +263,15 @@ class ScratchBuffer:
         if len(self._buffer) < n * width:
             self._buffer = np.empty(n * width, dtype=self._buffer.dtype)
         return self._buffer[: n * width].reshape(n, width)
+
+
+def refuse_length(square: float, longest: float = LONGEST) -> None:
+    """Raise ValueError if a row with this squared norm is too long for inner products."""
+    if not square < longest:
+        raise ValueError(
+            f"X holds values so large that the kernel overflows (a row has the squared norm {square:.3g}): "
+            "scale the features first"
+        )
 
 
 def refuse_non_finite(values: NDArray[Any], left: KernelRows, right: KernelRows, advice: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.geometry.kernels.base import KernelRows, ProductKernel, ScratchBuffer, Slots, products_of
+from separatrix.geometry.kernels.base import KernelRows, ProductKernel, ScratchBuffer, Slots, products_of, refuse_length
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 
@@ -23,7 +23,12 @@ class GaussianKernel(ProductKernel):
 
     def center(self, values: Any) -> Floats | None:
         """Return the mean of dense rows; None for sparse rows, which would lose their zeros."""
-        return None if is_sparse(values) else np.asarray(values.mean(axis=0, dtype=np.float64))
+        if is_sparse(values):
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.asarray(values.mean(axis=0, dtype=np.float64))
+            refuse_length(float(np.dot(mean, mean)))  # or rows near zero could not be compared with these
+        return mean
 
     def diagonal(self, rows: KernelRows) -> Floats:
         """Return 1 for each row."""
@@ -45,7 +50,8 @@ class GaussianKernel(ProductKernel):
         products += left.squares[:, None]
         products += right.squares
         np.maximum(products, 0.0, out=products)
-        products *= -self.gamma
+        with np.errstate(over="ignore"):  # so far apart that the kernel is 0
+            products *= -self.gamma
         np.exp(products, out=products)
 
     def fits_single(self, rows: Rows) -> bool:
@@ -61,6 +67,10 @@ class GaussianKernel(ProductKernel):
             squares = squares - 2.0 * (rows.values @ center) + float(np.dot(center, center))
         largest = float(squares.max())
         return bool(largest < 1e30 and self.gamma * largest * 2.0**-22 < 1e-4)
+
+    def rounding_error(self, rows: KernelRows, diagonal: Floats) -> float:
+        """Return an estimate of the largest error of a kernel value in float64: at most 1, as the values are."""
+        return min(super().rounding_error(rows, diagonal), 1.0)
 
     def _largest(self, value: float, rows: KernelRows) -> float:
         return float(value + self.gamma * float(rows.squares.max()))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import __version__
+from separatrix.files import ScratchFolder
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.contenders import CONTENDERS, Recipe
@@ -141,11 +140,7 @@ def compare(
     source: TableSource | MatrixSource, options: ColumnOptions, plan: ComparisonPlan, watch: Watch = _quiet
 ) -> Comparison:
     """Compare the contenders on a source; Ctrl-C ends it with those that are done."""
-    with (
-        SubprocessRunner() as runner,
-        tempfile.TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True) as temporary,
-    ):
-        folder = Path(temporary)
+    with SubprocessRunner() as runner, ScratchFolder() as folder:
         collected = collect(
             source, options, limit=MemoryBudget().limit, folder=folder / "rows",
             watch=lambda rows, part: watch("read", rows=rows, part=part),

@@ -16,7 +16,6 @@ import math
 import os
 import pickle
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.files import ScratchFolder
 from separatrix.geometry.rows import is_sparse
 from separatrix.tables.compare.contenders import CONTENDERS, Contender, Recipe
 from separatrix.tables.compare.kernel_gap import relative_gap
@@ -208,8 +208,8 @@ def _size(contender: Contender, model: Any) -> int:
         return len(pickle.dumps(model))
     from separatrix.models.model_file import save
 
-    with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
-        path = os.path.join(folder, "model.sx")
+    with ScratchFolder() as folder:
+        path = folder / "model.sx"
         save(model, path)
         return os.path.getsize(path)
 

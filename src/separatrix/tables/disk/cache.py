@@ -16,6 +16,7 @@ from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.facts import Facts
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.prepare import PreparedTable
+from separatrix.text import read_json
 
 
 def cache_key(source: Any, options: ColumnOptions, test: float, seed: int) -> str | None:
@@ -63,7 +64,7 @@ def reopen(folder: Path, key: str) -> PreparedTable | None:
     from separatrix.models.model_file import load
 
     try:
-        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+        about = read_json((folder / "about.json").read_text(encoding="utf-8"), "about.json")
         if about["key"] != key:
             return None
         preparation = load(folder / "preparation.sx")

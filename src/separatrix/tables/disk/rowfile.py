@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
+from separatrix.text import read_json
 
 GROUP = 16 << 20  # bytes of rows that are trained on together
 _FORM = 2  # of the files; a cache of another form is not used
@@ -205,7 +206,7 @@ class RowFile:
     def reopen(cls, folder: Path) -> RowFile | None:
         """Return the rows kept in a folder; None if there are none that are whole."""
         try:
-            own = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+            own = read_json((folder / "about.json").read_text(encoding="utf-8"), "about.json")
             if own["form"] != _FORM:
                 return None
             made = cls(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from separatrix.loop.interrupts import interrupts
 from separatrix.loop.state import Status
+from separatrix.stops import kept_errors
 from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.facts import TrainingProgress
@@ -86,9 +87,8 @@ class DiskTraining:
                         return Status(f"interrupted in epoch {epoch + 1}", False, interrupted=True)
                     if time_limit is not None and time.perf_counter() - began >= time_limit:
                         made = times(self.progress.mistakes, "mistake")
-                        return Status(
-                            f"stopped: time limit of {time_limit:g} s reached in epoch {epoch + 1}, {made}", False
-                        )
+                        limit = f"time limit of {time_limit:g} s reached in epoch {epoch + 1}"
+                        return Status(f"stopped: {limit}, {made} while learning in it", False)
                     self._train(group)
                     if self._estimator.status_.diverged:
                         return self._estimator.status_  # type: ignore[no-any-return]
@@ -97,9 +97,25 @@ class DiskTraining:
                 self.mistakes.append(self.progress.mistakes)
                 self.progress = TrainingProgress(epoch + 1)
                 if self._until_no_mistakes and self.mistakes[-1] == 0:
-                    return Status(f"converged: no mistakes (epoch {epoch + 1})", True)
+                    return Status(f"converged: no mistakes (epoch {epoch + 1}){self._kept_errors(pressed)}", True)
         last = times(self.mistakes[-1] if self.mistakes else 0, "mistake")
-        return Status(f"stopped: epoch limit of {self._epochs} reached, {last} in the last epoch", False)
+        text = f"stopped: epoch limit of {self._epochs} reached, {last} while learning in the last epoch"
+        return Status(text, False)
+
+    def _kept_errors(self, pressed: list[bool]) -> str:
+        """Return what to add about averaged weights, of which an epoch without mistakes says nothing."""
+        readout = self._estimator.readout
+        if readout == "last" and self._estimator.boundary != "correct":
+            return ""
+        wrong = total = 0
+        for group in groups(self._file, self._seed, 0, shuffle=False):
+            if pressed[0]:  # the model is whole; the count is not worth waiting for
+                return f"; {readout} weights not checked on the training rows"
+            X, labels, weights = self._file.read(group)
+            counted = slice(None) if weights is None else weights > 0
+            missed = (self._estimator._predict_codes(X) != labels)[counted]
+            wrong, total = wrong + int(np.count_nonzero(missed)), total + len(missed)
+        return f"; {kept_errors(f'{readout} weights', wrong, total)}" if wrong else ""
 
     def _train(self, group: list[tuple[int, int]]) -> None:
         X, labels, weights = self._file.read(group)

@@ -115,7 +115,8 @@ def numbers(name: str, values: Any) -> str:
     values = np.asarray(values)
     kind = "int" if values.dtype.kind in "iu" else "double"
     if not values.size:
-        return f"static const {kind} {name}[1] = {{0}};"
+        wide = "".join(f"[{max(size, 1)}]" for size in values.shape[1:])
+        return f"static const {kind} {name}[1]{wide} = {'{' * values.ndim}0{'}' * values.ndim};"
     shape = "".join(f"[{size}]" for size in values.shape)
     words = [str(each) if kind == "int" else number(each) for each in values.ravel().tolist()]
     head = f"static const {kind} {name}{shape} = "

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from separatrix.files import write_bytes, write_text
+from separatrix.files import write_bytes, write_together
 from separatrix.tables.export.conversion import scorer_of
 from separatrix.tables.export.targets import TARGETS, ExportTarget
 
@@ -118,9 +118,8 @@ def _write(path: str | os.PathLike[str], content: str | bytes, target: ExportTar
         code = Path(__file__).with_name(target.script[0]).read_text(encoding="utf-8")
         if script.exists() and _OWN not in script.read_bytes():
             raise ValueError(f"{script} exists and was not written by separatrix; choose another folder")
-    if isinstance(content, str):
-        write_text(path, content)
+    raw = content.encode("utf-8") if isinstance(content, str) else content
+    if script is None:
+        write_bytes(path, raw)
     else:
-        write_bytes(path, content)
-    if script is not None:
-        write_text(script, code)
+        write_together({Path(path): raw, script: code.encode("utf-8")})

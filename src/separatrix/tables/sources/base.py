@@ -55,7 +55,8 @@ class Source(ABC):
     n_rows : int or None
         How many rows there are, where that is known without reading them all.
     files : sequence of str
-        The files read.
+        Every file that is read, with those that a query names and those of patterns and folders; not a temporary
+        copy of standard input.
     mark : str or None
         How the files are read, for the fingerprint; None where more than the files decides on the rows.
     """
@@ -99,6 +100,10 @@ class TableSource(Source):
 
     def read_as(self, numbers: Sequence[str], texts: Sequence[str]) -> None:
         """Read these columns as numbers and those as text; no effect on a source with types of its own."""
+        return None
+
+    def first_text(self, name: str) -> tuple[int, str] | None:
+        """Return the first row (from 1) in which a column has no number, and its text, if that is known unread."""
         return None
 
     def settle(self) -> None:
@@ -152,6 +157,12 @@ class MatrixSource(Source):
     @abstractmethod
     def blocks(self, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
         """Yield blocks of rows (an array of float64 or a CSR matrix) with their labels, None where there are none."""
+
+
+def with_log(path: str, ending: str) -> list[str]:
+    """Return the file of a database and that of its write-ahead log, if there is one; links are followed for it."""
+    log = (os.path.realpath(path) if os.path.islink(path) else path) + ending
+    return [path, log] if os.path.exists(log) else [path]
 
 
 def fingerprint_of(paths: Iterable[str | os.PathLike[str]], *more: str) -> str | None:

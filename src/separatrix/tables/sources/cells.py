@@ -1,8 +1,9 @@
 r"""What a cell of text is: missing, a number, a whole number, a flag, a date or a time; else text.
 
-This is decided here and nowhere else. Each `CellType` has one regular expression, which Python and DuckDB both match.
-A column has a type if all its cells that are not missing have it. Whole numbers with a zero in front are text, as ZIP
-codes are. The core's reader (``plain_csv``) reads a subset of the numbers and leaves all other cells to DuckDB.
+This is the definition; the core has the same one for whole columns (``csv_cells.hpp``). A column has a type if all its
+cells that are not missing have it. Whole numbers with a zero in front are text, as ZIP codes are. White space around a
+number is not part of it, be it of ASCII or Unicode. The core's reader of plain files (``plain_csv``) reads a subset of
+the numbers and leaves all other cells to its reader of any file (``csv_rows``).
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ def _any_case(word: str) -> str:
     return "".join(f"[{letter.lower()}{letter.upper()}]" for letter in word)
 
 
-_SPACE = r"[ \t\n\v\f\r]*"
+SPACES = (
+    " \t\n\v\f\r\x85\xa0\u1680\u180e"
+    + "".join(map(chr, [*range(0x2000, 0x2010), *range(0x2028, 0x2030)]))
+    + "\u205f\u2060\u3000\ufeff"
+)  # also what has no width, as a byte order mark
+_SPACE = f"[{SPACES}]*"
 _WHOLE = r"(?:0|[1-9][0-9]*)"
 _EXPONENT = r"[eE][+-]?[0-9]+"
 _FINITE = rf"{_WHOLE}|[0-9]+{_EXPONENT}|(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?"
@@ -41,7 +47,7 @@ class CellType:
     name : str
         As DuckDB calls it.
     pattern : str
-        The regular expression that the cell matches, in the syntax that Python and RE2 share.
+        The regular expression that the cell matches.
     exists : callable, optional
         Whether a cell that matches has a value: there is no 30 February, and no whole number beyond 64 bits.
     """
@@ -58,14 +64,10 @@ class CellType:
         """Return whether a cell that is not missing has this type."""
         return self._matches(cell) is not None and (self.exists is None or self.exists(cell))
 
-    def sql(self, cell: str) -> str:
-        """Return the condition on a cell, an SQL expression, that `accepts` states."""
-        condition = f"regexp_full_match({cell}, '{self.pattern}')"
-        return condition if self.exists is None else f"{condition} and try_cast({cell} as {self.name}) is not null"
-
 
 def _fits_64_bits(cell: str) -> bool:
-    return len(cell) <= 18 or (len(cell.strip()) <= 20 and -(2**63) <= int(cell) < 2**63)
+    digits = cell.strip(SPACES)
+    return len(digits) <= 20 and -(2**63) <= int(digits) < 2**63
 
 
 def _is_in_calendar(cell: str) -> bool:
@@ -87,7 +89,6 @@ DATES = (
 )
 TEXT = "VARCHAR"
 TYPES = {kind.name: kind for kind in (WHOLE, NUMBER, FLAG, *DATES)}  # the first that all cells have is the column's
-WIDER = {"BIGINT": "DOUBLE", "DATE": "TIMESTAMP"}  # what a column may become when more rows are read
 
 _EXACT = re.compile(f"{_SPACE}[+-]?(?:{_FINITE}|[0-9]+/0*[1-9][0-9]*){_SPACE}")
 
@@ -124,4 +125,4 @@ def exact_number(cell: str) -> Any:
     >>> exact_number("0.1"), exact_number(" 4 "), exact_number("1/3"), exact_number("007"), exact_number("inf")
     (Fraction(1, 10), 4, Fraction(1, 3), None, None)
     """
-    return as_exact(cell.strip()) if _EXACT.fullmatch(cell) else None
+    return as_exact(cell.strip(SPACES)) if _EXACT.fullmatch(cell) else None

@@ -1,22 +1,27 @@
-"""CSV files: the dialect and the types of columns are decided here, DuckDB reads the rows.
+"""CSV files: the dialect and the types of columns are decided here, and the core reads the rows.
 
-A single file of plain numbers and labels can also be read by the core (``plain_csv``): `CsvSource.plain` says how.
+DuckDB reads them for queries, and columns of dates. A single file of plain numbers and labels has a faster reader in
+the core (``plain_csv``): `CsvSource.plain` says how.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from separatrix.tables.sources.cells import MISSING_CELLS, TEXT, TYPES, WIDER
+from separatrix.tables.sources.base import ROWS
+from separatrix.tables.sources.cells import MISSING_CELLS, SPACES, TEXT
+from separatrix.tables.sources.csv_rows import LONGEST_LINE, CsvFile, Scan, ScannedColumn, read_columns, scan
 from separatrix.tables.sources.dialect import EXACT_DIGITS, Dialect, check_delimiter, first_types, read_dialect
 from separatrix.tables.sources.duck import (
     CHEAP,
     COMPRESSION,
     FRUGAL_BUFFER,
+    FRUGAL_ROWS,
+    MEMORY,
     Duck,
     DuckSource,
     column_of,
@@ -27,12 +32,18 @@ from separatrix.tables.sources.duck import (
 )
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import csv_problem, path_text, short
-from separatrix.tables.sources.peeking import cut_short
+from separatrix.tables.sources.peeking import Peek, cut_short, peek
 from separatrix.tables.sources.queries import queried
+from separatrix.text import listed
 
-_FIRST = 20_000  # rows that suggest a type for each column
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _PART = 500_000  # rows that decide on types where a file is too large to read all of it
-_LINE = 2_000_000  # bytes of the longest row
+_PART_BYTES = 256 << 20  # or so many bytes, if there are fewer rows in them
+_DUCK_LINE = 2_000_000  # bytes of the longest row that DuckDB expects where nothing is known
+_WIDE = 1000  # columns: with more, DuckDB needs memory for thousands of rows in each thread
+_LINE_ENDS = {1: "\\n", 2: "\\r\\n", 4: "\\r"}
 
 
 class Plain(NamedTuple):
@@ -56,15 +67,23 @@ class CsvSource(DuckSource):
     def __init__(self, duck: Duck, request: Request) -> None:
         super().__init__(duck, request.name, request.files)
         self._where, self._compression = request.name, request.peeks[0].compression
-        self.dialect = dialect = _common_dialect(request)
+        names = [request.name] if len(request.files) == 1 else list(request.files)
+        peeks, dialects = _dialects(request, names)
+        self.dialect = dialect = _common_dialect(peeks, dialects, names)
+        self._files = [
+            CsvFile(path, name, self._compression, own.start, own.skip + 1)
+            for path, name, own in zip(request.files, names, dialects, strict=True)
+        ]
+        self._scan: Scan | None = None
+        self._scanned: dict[str, ScannedColumn] = {}
         self.mark = f"csv {dialect.delimiter}"
         size = sum(map(os.path.getsize, self.files))
         self._cheap = size * (1 if self._compression == "none" else 4) <= CHEAP
-        self.expected = size / max(1.0, _compressed_row(request, dialect))
+        self.expected = size / max(1.0, _compressed_row(request.files, peeks, dialect))
         plain = len(self.files) == 1 and self._compression == "none" and not dialect.skip
         if plain:
             self.plain = Plain(self.files[0], dialect.delimiter, dialect.names)
-        types = first_types(request.peeks[0], dialect) if plain and not self._cheap else None
+        types = first_types(peeks[0], dialect) if plain and not self._cheap else None
         self._settled = types is None
         if types is None:
             self._decide_types()
@@ -88,6 +107,32 @@ class CsvSource(DuckSource):
         self._set_types([types[name] for name in self.dialect.names])
         self._settled = True
 
+    def first_text(self, name: str) -> tuple[int, str] | None:
+        """Return the first row in which a column has no number, and its text."""
+        column = self._scanned.get(name)
+        return (column.text_row, column.text) if column is not None and column.text_row else None
+
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """Read some columns; see `TableSource.batches`."""
+        import pyarrow as pa
+
+        self.settle()
+        places = self.places(names)
+        if not places or rows < 1 or self.duck.closed or any(self.columns[k].kind == "date" for k in places):
+            yield from super().batches(names, rows=rows)
+            return
+        frugal = self.duck.frugal
+        most = min(rows, FRUGAL_ROWS) if frugal else rows
+        self._read = 0
+        for arrays in read_columns(self._files, self.dialect.delimiter, self.columns, places, frugal=frugal):
+            block = pa.RecordBatch.from_arrays(arrays, names=list(names))
+            for start in range(0, block.num_rows, most):
+                batch = block.slice(start, most)
+                self._read += batch.num_rows
+                yield batch
+        if not self._read:
+            raise ValueError(f"{self.name} {self.empty}")
+
     def explain(self, message: str) -> str:
         """Return a message of DuckDB as one sentence with the file, line and column."""
         if re.search(r"end of GZIP|Truncated|unexpected end|Zstd.*(?:frame|end|src)|ZSTD", message, re.I):
@@ -100,6 +145,16 @@ class CsvSource(DuckSource):
             sentence = sentence.replace(path_text(path), path_text(self._where))
         return sentence
 
+    def check_for_queries(self) -> None:
+        """Refuse a file that DuckDB would not read as the core does."""
+        ends = self._scan.line_ends if self._scan else 0
+        if ends not in (0, *_LINE_ENDS):
+            kinds = listed([word for bit, word in ((1, "LF"), (2, "CRLF"), (4, "CR")) if ends & bit])
+            raise ValueError(
+                f"{path_text(self._where)}: rows end in different ways ({kinds}), which a query cannot read; save the "
+                "file with one of them"
+            )
+
     def _column_name(self, inner: str) -> str:
         return self.dialect.names[int(inner[1:])] if re.fullmatch(r"c\d+", inner) else inner
 
@@ -108,7 +163,15 @@ class CsvSource(DuckSource):
         self.relation = self._relation(types)
 
     def _relation(self, types: Sequence[str]) -> str:
-        columns = ", ".join(f"{literal(c)}: {literal(kind)}" for c, kind in zip(self.inner, types, strict=True))
+        inner, found = self.inner, self._scan
+        odd = [
+            k for k, column in enumerate(found.columns) if column.spaces and types[k] != TEXT
+        ] if found else []  # fmt: skip
+        as_read = list(types)
+        for k in odd:  # numbers in white space that DuckDB does not know
+            as_read[k] = TEXT
+        columns = ", ".join(f"{literal(c)}: {literal(kind)}" for c, kind in zip(inner, as_read, strict=True))
+        line = max(_DUCK_LINE, found.longest_line + 1 if found else 0)
         options = {
             "auto_detect": "false",
             "header": "true",
@@ -118,12 +181,18 @@ class CsvSource(DuckSource):
             "skip": str(self.dialect.skip),
             "nullstr": "[" + ", ".join(map(literal, MISSING_CELLS)) + "]",
             "compression": literal(COMPRESSION[self._compression]),
-            "max_line_size": str(_LINE),
+            "max_line_size": str(line),
             "columns": "{" + columns + "}",
         }
+        if found and found.line_ends in _LINE_ENDS:
+            options["new_line"] = literal(_LINE_ENDS[found.line_ends])
         if self.duck.frugal:
-            options["buffer_size"] = str(FRUGAL_BUFFER)
-        return f"read_csv({file_list(self.files)}, {', '.join(f'{key}={value}' for key, value in options.items())})"
+            options["buffer_size"] = str(max(FRUGAL_BUFFER, 2 * line))
+        read = f"read_csv({file_list(self.files)}, {', '.join(f'{key}={value}' for key, value in options.items())})"
+        if not odd:
+            return read
+        casts = ", ".join(f"cast(trim({inner[k]}, {literal(SPACES)}) as {types[k]}) as {inner[k]}" for k in odd)
+        return f"(select * replace ({casts}) from {read})"
 
     def _decide_types(self) -> None:
         """Decide on the types by the rows, all of them if the file is small.
@@ -131,64 +200,66 @@ class CsvSource(DuckSource):
         Whole numbers of a large file are read as doubles: a later one may have a fraction.
         """
         self._settled = True
-        body = self._relation([TEXT] * len(self.inner))
-        with self.explained():
-            n_rows, columns = self._count(f"(select * from {body} limit {_FIRST})", [list(TYPES)] * len(self.inner))
-            types = [kinds[0] if kinds else None if not cells else TEXT for cells, kinds, _ in columns]
-            if n_rows == _FIRST or not self._cheap:
-                wanted = [_candidates(kind) for kind in types]
-                part = body if self._cheap else f"(select * from {body} limit {_PART})"
-                n_rows, columns = self._count(part, wanted)
-                types = [kinds[0] if kinds else TEXT for _, kinds, _ in columns]
-        if not n_rows:
+        limits = {} if self._cheap else {"most_rows": _PART, "most_bytes": _PART_BYTES}
+        self._scan = found = scan(
+            self._files, self.dialect.delimiter, self.dialect.names, **limits, frugal=self.duck.frugal
+        )
+        if not found.rows:
             raise ValueError(f"{path_text(self._where)} {self.empty}")
-        if self._cheap:
-            self.n_rows = n_rows
+        self._scanned = dict(zip(self.dialect.names, found.columns, strict=True))
+        types = [column.type or TEXT for column in found.columns]
+        if found.whole:
+            self.n_rows = found.rows
         else:
-            small = [longest <= EXACT_DIGITS for *_, longest in columns]
+            small = [column.longest <= EXACT_DIGITS for column in found.columns]
             types = ["DOUBLE" if kind == "BIGINT" and fits else kind for kind, fits in zip(types, small, strict=True)]
-        self._set_types([kind or TEXT for kind in types])
-
-    def _count(self, body: str, wanted: Sequence[Sequence[str]]) -> tuple[int, list[tuple[int, list[str], int]]]:
-        """Count rows and cells; find the wanted types that all cells of a column have, and its longest cell."""
-        terms = ["count(*)"]
-        for cell, kinds in zip(self.inner, wanted, strict=True):
-            terms += [f"count({cell})", f"coalesce(max(length({cell})), 0)"]
-            terms += [f"count(*) filter ({TYPES[kind].sql(cell)})" for kind in kinds]
-        values = iter(self.duck.rows(f"select {', '.join(terms)} from {body}")[0])
-        n_rows, columns = next(values), []
-        for kinds in wanted:
-            cells, longest = next(values), next(values)
-            fitting = [kind for kind in kinds if next(values) == cells]
-            columns.append((cells, fitting if cells else [], longest))
-        return n_rows, columns
+        self._set_types(types)
 
 
 def open_csv(request: Request) -> DuckSource:
     """Open CSV files as one table."""
     if request.delimiter is not None:
         request = replace(request, delimiter=check_delimiter(request.delimiter))
-    return on_duck(request.frugal, lambda duck: queried(CsvSource(duck, request), request.sql))
+    return on_duck(request.frugal, lambda duck: _asked(CsvSource(duck, request), request.sql))
 
 
-def _candidates(kind: str | None) -> list[str]:
-    """Return the types that a column of which the first rows suggest ``kind`` may have."""
-    if kind is None:
-        return list(TYPES)
-    return [] if kind == TEXT else [kind, WIDER[kind]] if kind in WIDER else [kind]
+def _asked(source: CsvSource, sql: str | None) -> DuckSource:
+    if sql is not None:
+        source.settle()
+        source.check_for_queries()
+        if len(source.columns) > _WIDE:
+            settings = f"set threads=1; set memory_limit='{MEMORY}'"
+            source.duck.prepare(lambda connection: connection.execute(settings))
+    return queried(source, sql)
 
 
-def _common_dialect(request: Request) -> Dialect:
+def _dialects(request: Request, names: Sequence[str]) -> tuple[list[Peek], list[Dialect]]:
+    """Return the dialect of each file, and as much of its beginning as that took."""
+    peeks, dialects = [], []
+    for head, path, name in zip(request.peeks, request.files, names, strict=True):
+        size = len(head.head)
+        while (dialect := read_dialect(head, name, request.delimiter)) is None:  # a long header
+            if size > LONGEST_LINE:
+                raise ValueError(
+                    f"{path_text(name)}: the header line is longer than {LONGEST_LINE:,} bytes, the most that can be "
+                    "read; is a quote unclosed, or is the file not CSV?"
+                )
+            size *= 8
+            head = peek(path, name, size)
+        peeks.append(head)
+        dialects.append(dialect)
+    return peeks, dialects
+
+
+def _common_dialect(peeks: Sequence[Peek], dialects: Sequence[Dialect], names: Sequence[str]) -> Dialect:
     """Return the dialect of the files, which must be the same for all."""
-    names = [request.name] if len(request.files) == 1 else request.files
-    dialects = [read_dialect(peek, name, request.delimiter) for peek, name in zip(request.peeks, names, strict=True)]
     first = dialects[0]
-    for dialect, peek, name in zip(dialects, request.peeks, names, strict=True):
+    for dialect, head, name in zip(dialects, peeks, names, strict=True):
         if dialect.names != first.names:
             raise ValueError(
                 f"{path_text(name)} has other columns than {path_text(names[0])}; files read together need the same"
             )
-        if dialect[1:3] != first[1:3] or peek.compression != request.peeks[0].compression:
+        if dialect[1:3] != first[1:3] or head.compression != peeks[0].compression:
             raise ValueError(
                 f"{path_text(name)} has another delimiter or compression than {path_text(names[0])}; files read "
                 "together need the same"
@@ -196,7 +267,7 @@ def _common_dialect(request: Request) -> Dialect:
     return first
 
 
-def _compressed_row(request: Request, dialect: Dialect) -> float:
+def _compressed_row(files: Sequence[str], peeks: Sequence[Peek], dialect: Dialect) -> float:
     """Return the bytes that an average row takes in the files."""
-    pairs = zip(request.peeks, request.files, strict=True)
-    return dialect.row * sum(p.share * os.path.getsize(f) for p, f in pairs) / sum(len(p.head) for p in request.peeks)
+    pairs = zip(peeks, files, strict=True)
+    return dialect.row * sum(p.share * os.path.getsize(f) for p, f in pairs) / sum(len(p.head) for p in peeks)

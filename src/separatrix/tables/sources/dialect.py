@@ -10,13 +10,19 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from separatrix import _core
 from separatrix.tables.sources.cells import MISSING_CELLS, NUMBER, TEXT, WHOLE, cell_type, is_number
-from separatrix.tables.sources.messages import path_text, short
+from separatrix.tables.sources.csv_rows import problem_text
+from separatrix.tables.sources.messages import path_text
 from separatrix.tables.sources.peeking import Peek, ending_of
 
+_BOM = b"\xef\xbb\xbf"
+_BLANK = re.compile(r"(?:[^\S\r\n]*(?:\r\n|\n|\r))*")
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _DELIMITERS = ",;\t|"
 _NAMED = {"\\t": "\t", "tab": "\t", "space": " "}
 _SNIFFED = 200_000  # characters that show the delimiter
@@ -26,11 +32,24 @@ EXACT_DIGITS = 15  # digits of a whole number that a float surely holds
 
 
 class Dialect(NamedTuple):
-    """How a CSV file is written: names of columns, delimiter, blank lines before, bytes of an average row."""
+    """How a CSV file is written.
+
+    Attributes
+    ----------
+    names : list of str
+        The names of the columns.
+    delimiter : str
+        One character.
+    skip, start : int
+        Blank lines before the header, and the byte at which it begins.
+    row : float
+        Bytes of an average row.
+    """
 
     names: list[str]
     delimiter: str
     skip: int
+    start: int
     row: float
 
 
@@ -42,32 +61,39 @@ def check_delimiter(text: str) -> str:
     return delimiter
 
 
-def read_dialect(peek: Peek, name: str, delimiter: str | None) -> Dialect:
-    """Read the header line of a CSV file, and find its delimiter if that is None."""
+def read_dialect(peek: Peek, name: str, delimiter: str | None) -> Dialect | None:
+    """Read the header of a CSV file, and find its delimiter if that is None; None if more of the file is needed."""
     text = _decoded(peek, name)
-    lines = text.split("\n")
-    skip = next((k for k, line in enumerate(lines) if line.strip()), None)
-    if skip is None:
+    blank = _BLANK.match(text)
+    before = blank.group() if blank else ""
+    body = text[len(before) :]
+    if not body.strip():
         raise ValueError(f"{path_text(name)} is empty: it has blank lines only")
-    body = "\n".join(lines[skip:])
+    skip = len(_LINE_END.findall(before))
     if delimiter is None:
         preferred = {".tsv": "\t", ".psv": "|"}.get(ending_of(name), "")
         delimiter = _delimiter(body, peek.whole, preferred)
     try:
-        names = [cell.strip() for cell in next(_rows(body, delimiter))]
-    except csv.Error as problem:
-        raise ValueError(f"{path_text(name)}, line 1: the header line cannot be read: {short(problem)}") from None
+        cells = _core.csv_header(body.encode(), delimiter.encode(), peek.whole)
+    except _core.CsvProblem as problem:
+        raise ValueError(problem_text(problem, path_text(name), (), skip)) from None
+    if cells is None:
+        return None
+    names = [cell.decode().strip() for cell in cells]
     if all(is_number(cell) for cell in names):
         raise ValueError(
             f"the first line of {path_text(name)} has numbers only; a header line with the names of the columns is "
             "needed"
         )
+    known: set[str] = set()
     for place, cell in enumerate(names, start=1):
         if not cell:
             raise ValueError(f"{path_text(name)} has no name for column {place} in its header line")
-        if cell in names[: place - 1]:
+        if cell in known:
             raise ValueError(f"{path_text(name)} has two columns called {cell!r}")
-    return Dialect(names, delimiter, skip, len(text.encode()) / max(1, text.count("\n")))
+        known.add(cell)
+    mark = len(_BOM) if peek.head.startswith(_BOM) else 0
+    return Dialect(names, delimiter, skip, mark + len(before.encode()), len(text.encode()) / max(1, text.count("\n")))
 
 
 def first_types(peek: Peek, dialect: Dialect) -> list[str] | None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, Column, TableSource
 from separatrix.tables.sources.messages import interrupted, path_text, short
 from separatrix.tables.sources.working import Worker
@@ -23,10 +21,12 @@ T = TypeVar("T")
 MEMORY = "1GB"
 FRUGAL_MEMORY = "128MB"
 FRUGAL_ROWS = 8192
+CELLS = 1 << 23  # in a batch: fewer rows where there are many columns
 FRUGAL_BUFFER = 4 << 20  # bytes of a CSV file read at a time
 COMPRESSION = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}  # how DuckDB calls it
 CHEAP = 64 << 20  # bytes of a text file up to which all rows decide on the types of columns
 
+_NO_MEMORY = re.compile("out of memory|failed to allocate|allocation failure|can't start new thread", re.IGNORECASE)
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _NUMBER = re.compile(r"FLOAT|DOUBLE|U?HUGEINT|UBIGINT|BIGNUM|DECIMAL\(.*\)")
 _TEXT = re.compile(r'VARCHAR|JSON|UUID|"?NULL"?|ENUM\(.*\)', re.DOTALL)
@@ -96,7 +96,7 @@ class Duck:
     def __init__(self, *, frugal: bool = False) -> None:
         self.frugal = frugal
         self.closed = False
-        self._folder = ""
+        self._folder: ScratchFolder | None = None  # where it may write what does not fit into memory
         self._steps: list[Callable[[Any], object]] = []
 
     @cached_property
@@ -105,22 +105,21 @@ class Duck:
         import duckdb
 
         frugal = self.frugal
-        self._folder = tempfile.mkdtemp(prefix="separatrix-")
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # also if nobody closes it
+        self._folder = folder = ScratchFolder()
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
             "allow_persistent_secrets": "false",
             "preserve_insertion_order": "true",
-            "temp_directory": self._folder,
+            "temp_directory": str(folder.path),
             "threads": "1" if frugal else str(max(1, min(4, os.cpu_count() or 1))),
             "memory_limit": FRUGAL_MEMORY if frugal else MEMORY,
         }
         try:
             made = duckdb.connect(":memory:", config=settings)
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            folder.close()
             raise
         try:
             with engine_errors():
@@ -128,7 +127,7 @@ class Duck:
                 made.execute("set python_enable_replacements=false")  # no variable of ours is a table
         except BaseException:
             made.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            folder.close()
             raise
         return made
 
@@ -152,7 +151,8 @@ class Duck:
             self.closed = True
             if "connection" in self.__dict__:
                 self.connection.close()
-                shutil.rmtree(self._folder, ignore_errors=True)
+            if self._folder is not None:
+                self._folder.close()
 
     def rows(self, query: str) -> list[Any]:
         """Run a query and return its rows as Python values."""
@@ -250,6 +250,7 @@ class DuckSource(TableSource):
         values = [sql_value(identifier(inner[k]), self.columns[k]) for k in places]
         selected = ", ".join(f"{value} as v{k}" for k, value in enumerate(values)) or "1"
         most = min(rows, FRUGAL_ROWS) if self.duck.frugal else rows
+        most = min(most, max(1, CELLS // max(1, len(places))))
         self._read = 0
         query = f"select {selected} from {self.relation}"
         with self.explained(), self.duck.cursor() as cursor, Worker(cursor.interrupt) as worker:
@@ -270,6 +271,10 @@ class DuckSource(TableSource):
             with engine_errors():
                 yield
         except EngineError as problem:
+            if _NO_MEMORY.search(str(problem)):
+                raise ValueError(
+                    f"{self.name} cannot be read: out of memory; fit --memory 200MB reads it with less"
+                ) from None
             raise ValueError(self.explain(str(problem))) from None
 
     def explain(self, message: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from separatrix.tables.sources.base import with_log
 from separatrix.tables.sources.duck import Duck, DuckSource, EngineError, column_of, identifier, literal, on_duck
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
@@ -31,11 +32,11 @@ def _opened(duck: Duck, request: Request) -> DuckSource:
         view = f"create temp view data as select * from {relations[0]}"
         duck.prepare(lambda connection: connection.execute(view))
     if request.sql is not None:
-        return QuerySource(duck, request.sql, files=[path], tables=tables or ["none"])
+        return QuerySource(duck, request.sql, files=with_log(path, ".wal"), tables=tables or ["none"])
     if len(tables) != 1:
         several = f"several tables; choose with SQL among {listed(tables)}" if tables else "no tables"
         raise ValueError(f"{name} has {several}")
-    source = DuckSource(duck, request.name, [path], mark=tables[0])
+    source = DuckSource(duck, request.name, with_log(path, ".wal"), mark=tables[0])
     source.relation = relations[0]
     with source.explained():
         source.columns = tuple(column_of(*pair) for pair in duck.described(source.relation))

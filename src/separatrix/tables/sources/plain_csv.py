@@ -22,7 +22,7 @@ from separatrix.geometry.rows import Floats
 __all__ = ["NotPlain", "PlainCsv"]
 
 _CHUNK = 1 << 23  # bytes of text read at once
-_LONGEST_LINE = 1 << 28
+_LONGEST_LINE = 64_000_000
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -85,6 +85,7 @@ class PlainCsv:
         self.n_jobs, self.header, self.max_levels = n_jobs, header, max_levels
         self.number_names = [name for name, kind in zip(names, kinds, strict=True) if kind == "number"]
         self.label_names = [name for name, kind in zip(names, kinds, strict=True) if kind == "label"]
+        self._label_places = {name: place for place, name in enumerate(self.label_names)}
         self._reader = self._begin()
         self.position = 0  # bytes read so far
 
@@ -106,7 +107,7 @@ class PlainCsv:
 
     def levels(self, name: str) -> list[str]:
         """Return the labels that a column has had so far, in the order of their codes."""
-        return _decoded(self._reader.levels(self.label_names.index(name)))
+        return _decoded(self._reader.levels(self._label_places[name]))
 
     def _begin(self) -> _core.CsvReader:
         return _core.CsvReader(self.delimiter, self.quote, self.kinds, self.n_jobs, self.max_levels)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from separatrix.tables.sources.duck import Duck, DuckSource, column_of, identifier, sql_value
+from separatrix.tables.sources.query_files import files_of_query
 from separatrix.tables.sources.statements import only_reading, query_problem
 
 _OTHER_FILES = re.compile(
@@ -23,7 +24,7 @@ class QuerySource(DuckSource):
     sql : str
         One SELECT statement.
     files : sequence of str
-        The files that it reads, for the fingerprint.
+        The files of its tables, for the fingerprint; ``files`` of the source has those that the query names too.
     source : DuckSource, optional
         The source that is ``data``; its errors are its own.
     tables, columns : sequences of str
@@ -52,6 +53,7 @@ class QuerySource(DuckSource):
             self._check_statement(text)
             self.columns = tuple(column_of(*pair) for pair in duck.described(self.relation))
             names = [row[0] for row in duck.rows(f"describe {text}")]
+            self.files = [*files, *(path for path in files_of_query(duck, text) if path not in files)]
         twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
         if twice is not None:
             raise ValueError(f"the query returns two columns called {twice!r}; rename one with AS")

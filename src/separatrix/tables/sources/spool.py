@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import sys
 import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, MatrixSource, TableSource
 
 if TYPE_CHECKING:
@@ -35,9 +33,8 @@ class Spool:
                     "standard input is a terminal; pipe a file into it, as in: cat data.csv | separatrix fit - ..."
                 )
             stream = sys.stdin.buffer
-        self.folder = tempfile.mkdtemp(prefix="separatrix-")
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # also if nobody closes it
-        self.path = os.path.join(self.folder, "input")
+        self._folder = ScratchFolder()
+        self.path = str(self._folder.path / "input")
         digest = hashlib.sha256()
         try:
             with open(self.path, "wb") as file:
@@ -55,7 +52,11 @@ class Spool:
 
     def close(self) -> None:
         """Remove the copy."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._folder.close()
+
+    def others(self, source: TableSource | MatrixSource) -> list[str]:
+        """Return the files of a source without the copy: what a query over it reads besides."""
+        return [path for path in source.files if path != self.path]
 
     def fingerprint_of(self, source: TableSource | MatrixSource) -> str | None:
         """Return the fingerprint of a source that reads the copy: its content counts, not where it is."""
@@ -66,7 +67,7 @@ class SpooledTable(TableSource):
     """A table read from a spool, which is removed when the source is closed."""
 
     def __init__(self, source: TableSource, spool: Spool) -> None:
-        self._source, self._spool = source, spool
+        self._source, self._spool, self.files = source, spool, spool.others(source)
         self.name, self.n_rows, self.typed, self.plain = source.name, source.n_rows, source.typed, source.plain
         self.columns = source.columns
 
@@ -74,6 +75,10 @@ class SpooledTable(TableSource):
         """Read these columns as numbers and those as text."""
         self._source.read_as(numbers, texts)
         self.columns = self._source.columns
+
+    def first_text(self, name: str) -> tuple[int, str] | None:
+        """Return the first row in which a column has no number, and its text."""
+        return self._source.first_text(name)
 
     def settle(self) -> None:
         """Decide on the columns by more rows."""
@@ -103,7 +108,7 @@ class SpooledMatrix(MatrixSource):
     """A matrix read from a spool, which is removed when the source is closed."""
 
     def __init__(self, source: MatrixSource, spool: Spool) -> None:
-        self._source, self._spool = source, spool
+        self._source, self._spool, self.files = source, spool, spool.others(source)
         self.name, self.n_rows = source.name, source.n_rows
         self.sparse, self.labelled, self.width = source.sparse, source.labelled, source.width
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from separatrix.tables.sources.arrow_files import unique_names
-from separatrix.tables.sources.base import ROWS, Column, TableSource, fingerprint_of
+from separatrix.tables.sources.base import ROWS, Column, TableSource, fingerprint_of, with_log
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
 from separatrix.tables.sources.statements import only_reading
@@ -36,7 +36,7 @@ class SqliteSource(TableSource):
     """
 
     def __init__(self, path: str, name: str, sql: str | None = None) -> None:
-        self.files = [path]
+        self.files = with_log(path, "-wal")
         self._called = path_text(name)
         self.name = self._called if sql is None else "the query"
         self._read = 0
@@ -139,8 +139,7 @@ class SqliteSource(TableSource):
 
     def fingerprint(self) -> str | None:
         """Return a hash of the paths, sizes and ages of the file and its log, and the query."""
-        log = Path(self.files[0] + "-wal")
-        return fingerprint_of([*self.files, *([log] if log.exists() else [])], "sqlite", self._sql)
+        return fingerprint_of(with_log(self.files[0], "-wal"), "sqlite", self._sql)
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,0 +1,97 @@
+"""How many training rows a fitted model gets wrong, for its status.
+
+A run counts mistakes while it learns: of weights that move, and always of the last ones. The model may hold others
+(averaged, voted, from the pocket), and ties may count otherwise in predictions. Where a status speaks of mistakes or of
+a loss, and the loop does not prove the same of the model, the training rows are predicted once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.estimators.one_vs_rest import predicted_codes
+from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import Status
+from separatrix.stops import counts_errors, errors_seen, kept_errors
+
+_BLOCK = 1 << 22  # activations held at once
+
+
+def with_kept_errors(
+    status: Status,
+    states: Sequence[Any],
+    what: str,
+    *,
+    n_classes: int,
+    proved: bool,
+    count: Callable[[], tuple[int, int] | None],
+) -> Status:
+    """Return the status with the training errors of the kept weights, where they differ from what the loop saw.
+
+    Parameters
+    ----------
+    status : Status
+        Why the run stopped.
+    states : sequence of State
+        The tasks; each knows the mistakes of its last epoch.
+    what : str
+        The name of the kept weights.
+    n_classes : int
+        Of more than two, predictions join the tasks: their mistakes are not the model's.
+    proved : bool
+        Whether an epoch without mistakes proves that the kept weights make none.
+    count : callable
+        Returns the wrong and all training rows, or None where that would take too long.
+    """
+    if not counts_errors(status.text) or status.interrupted:
+        return status
+    seen = _seen(status, states, n_classes)
+    if (proved and seen == 0) or (what == "last weights" and _another_loss(status, states)):
+        return status
+    counted = count()
+    if counted is None:
+        return replace(status, text=f"{status.text}; {what} not checked on the training rows")
+    wrong, total = counted
+    return status if wrong == seen else replace(status, text=f"{status.text}; {kept_errors(what, wrong, total)}")
+
+
+def count_wrong(problem: Problem, decide: Callable[[Rows], Floats], *, tie_is_positive: bool) -> tuple[int, int]:
+    """Return how many training rows, those of positive weight, are predicted wrong, and how many there are."""
+    n, n_classes = problem.n, len(problem.classes)
+    step = max(1, _BLOCK // n_classes)
+    codes = np.empty(n, dtype=np.intp)
+    for begin in range(0, n, step):
+        part = slice(begin, begin + step)
+        rows = problem.rows if step >= n else Rows(problem.rows.values[part])
+        activations = rows.checked_activations(decide(rows), begin)
+        codes[part] = predicted_codes(activations, n_classes, tie_is_positive=tie_is_positive)
+    return compare(problem, codes)
+
+
+def compare(problem: Problem, predicted: NDArray[np.intp]) -> tuple[int, int]:
+    """Return how many training rows, those of positive weight, have another class, and how many there are."""
+    wrong = predicted != problem.codes
+    if problem.weights is not None:
+        wrong = wrong[problem.weights > 0]
+    return int(np.count_nonzero(wrong)), len(wrong)
+
+
+def _another_loss(status: Status, states: Sequence[Any]) -> bool:
+    """Whether the status tells a loss of the last weights which is not a number of errors."""
+    reports = [getattr(state, "last_report", None) for state in states]
+    other = all(report is not None and "zero_one" not in report.losses for report in reports)
+    return "mistake" not in status.text and other
+
+
+def _seen(status: Status, states: Sequence[Any], n_classes: int) -> float | None:
+    """Return the errors that the status names, None where they cannot be those of the model."""
+    if n_classes > 2:
+        return 0 if status.converged and not any(state.mistakes for state in states) else None
+    (state,) = states
+    return errors_seen(status.text, state.mistakes, getattr(state, "last_report", None))
