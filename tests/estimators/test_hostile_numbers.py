@@ -141,6 +141,12 @@ def test_a_slow_kernel_machine_that_will_converge_is_left_to_it():
     assert model.status_.converged
 
 
+def test_a_gap_of_which_rounding_could_hide_everything_is_not_called_converged():
+    with pytest.warns(ConvergenceWarning, match="but rounding could hide any other"):
+        model = LinearSVM(loss="squared_hinge").fit([[0.0], [1e100]], [0, 1])
+    assert not model.status_.converged
+
+
 def test_ctrl_c_ends_a_kernel_machine_after_its_round():
     model = KernelSVM(kernel="linear", max_iter=10**9)  # so slow that it would go on for minutes
     press_ctrl_c()

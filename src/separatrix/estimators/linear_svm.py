@@ -394,6 +394,8 @@ def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status
     if run.ended == "gap":
         by = f"after {epochs}" if run.epochs else "by the interior-point method"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
+        if not math.isfinite(hidden):
+            return Status(f"stopped {by}: {gap}, but rounding could hide any other", False, interrupted=interrupted)
         doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
         return Status(f"converged {by}: {gap}, at most tol={run.tol:g}{doubt}", True, interrupted=interrupted)
     if interrupted:
