@@ -77,6 +77,16 @@ def test_other_sources_of_text_name_the_row_too(tmp_path, name):
     )
 
 
+@pytest.mark.parametrize("form", ["{},5", "{},000", "\u2212{}", "\u0663{}", "{}\uff10", "+{},5 "])
+@pytest.mark.parametrize("distinct", [2, 30, 400])
+def test_a_whole_column_of_numbers_in_another_notation_is_refused(tmp_path, form, distinct):
+    cells = [form.format(k % distinct + 1) for k in range(500)]
+    assert refusal(write(tmp_path / "a.csv", cells)) == (
+        f"a.csv, row 1, column 'x': {cells[0]!r} is not read as a number: write numbers with the digits 0 to 9 and a "
+        "decimal point, or leave the column out with --exclude x"
+    )
+
+
 def test_many_kinds_of_bad_cells_among_few_numbers_are_a_slip_too(tmp_path):
     cells = ["0", "1"] * 100 + ["?", "n.a.", "none", "O", "l"]
     assert "row 201, column 'x' has numbers and also '?'" in refusal(write(tmp_path / "a.csv", cells))
@@ -94,7 +104,14 @@ def test_numbers_that_a_source_keeps_as_text_are_told_as_such(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cells", [["A1", "12", "B7"] * 20, ["1", "2", "x", "y"] * 10, ["007", "x", "12"] * 30, ["1", "1", "1", "x"] * 20]
+    "cells",
+    [
+        ["A1", "12", "B7"] * 20,
+        ["1", "2", "x", "y"] * 10,
+        ["007", "x", "12"] * 30,
+        ["1", "1", "1", "x"] * 20,
+        ["1,2,3", "a"] * 9,
+    ],
 )
 def test_codes_with_and_without_letters_are_categories(tmp_path, cells):
     names = fitted(write(tmp_path / "a.csv", cells)).preparation.names

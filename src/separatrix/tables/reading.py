@@ -15,7 +15,7 @@ from separatrix.tables.columns import ChosenColumns
 from separatrix.tables.prefetch import done_ahead
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
 from separatrix.tables.sources.base import ColumnsChangedError
-from separatrix.tables.sources.cells import MISSING_CELLS, is_number
+from separatrix.tables.sources.cells import MISSING_CELLS, is_number, means_number
 from separatrix.tables.sources.csv_rows import threads
 from separatrix.tables.sources.messages import quoted
 from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
@@ -90,7 +90,7 @@ class Levels:
         counts : dict
             How many cells have each value.
         """
-        numbers = [count for value, count in counts.items() if is_number(value)]
+        numbers = [count for value, count in counts.items() if means_number(value)]
         few = len(counts) - len(numbers) < len(numbers)
         rare = sum(numbers) >= max(_NUMBERS, _MOSTLY * sum(counts.values()))
         if not (few or rare) or (self._text is None and len(counts) <= (self._most or 0)):
@@ -102,6 +102,11 @@ class Levels:
                 f"with --sql, or leave the column out with --exclude {name}"
             )
         row, cell = self._text
+        if not any(map(is_number, counts)):
+            raise ValueError(
+                f"{where}row {row:,}, column {name!r}: {quoted(cell)} is not read as a number: write numbers with the "
+                f"digits 0 to 9 and a decimal point, or leave the column out with --exclude {name}"
+            )
         raise ValueError(
             f"{where}row {row:,}, column {name!r} has numbers and also {quoted(cell)}, which is not a number: fix the "
             f"cell, leave it empty if the value is missing, or leave the column out with --exclude {name}"
