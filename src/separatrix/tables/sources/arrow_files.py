@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -67,39 +68,40 @@ class ArrowSource(TableSource):
         The file.
     name : str
         What messages call it.
-    frugal : bool
-        Read the file instead of mapping it into memory.
     """
 
-    def __init__(self, path: str, name: str, *, frugal: bool = False) -> None:
+    def __init__(self, path: str, name: str) -> None:
         self.name = path_text(name)
         self.files, self.mark = [path], "arrow"
-        self._open = pa.OSFile if frugal else pa.memory_map
         self._fraction = 0.0
         self._size = os.path.getsize(path)
         with open(path, "rb") as file:
             self.seekable = file.read(6) == b"ARROW1"
-        try:
-            with self._open(path) as file:
-                reader = pa.ipc.open_file(file) if self.seekable else pa.ipc.open_stream(file)
-                self.columns = tuple(column_of(field) for field in reader.schema)
-                if self.seekable:
-                    self.n_rows = sum(reader.get_batch(k).num_rows for k in range(reader.num_record_batches))
-        except (pa.ArrowException, OSError) as problem:
-            raise ValueError(self._damaged(problem)) from None
+        with self._explained(), pa.OSFile(path) as file:
+            reader = pa.ipc.open_file(file) if self.seekable else pa.ipc.open_stream(file)
+            self.columns = tuple(column_of(field) for field in reader.schema)
+            if self.seekable and self.columns:
+                self.n_rows = _count(file)
         unique_names([column.name for column in self.columns], self.name)
 
-    def _damaged(self, problem: BaseException) -> str:
-        return f"{self.name} is not a whole Arrow file: {short(problem)}"
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except MemoryError:
+            raise
+        except (pa.ArrowException, OSError, OverflowError) as problem:
+            raise ValueError(f"{self.name} is not a whole Arrow file: {short(problem)}") from None
 
     def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """Read some columns; see `TableSource.batches`."""
         places = self.places(names)
         self._fraction, read = 0.0, 0
-        for large in self._stored():
+        for large in self._stored(places):
             for start in range(0, large.num_rows, rows):
                 batch = large.slice(start, rows)
-                arrays = [standard_array(batch.column(k), self.columns[k]) for k in places]
+                with self._explained():
+                    arrays = [standard_array(batch.column(k), self.columns[k]) for k in places]
                 read += batch.num_rows
                 if self.n_rows:
                     self._fraction = read / self.n_rows
@@ -107,37 +109,47 @@ class ArrowSource(TableSource):
         if not read:
             raise ValueError(f"{self.name} has no rows")
 
-    def _stored(self) -> Iterator[pa.RecordBatch]:
-        try:
-            with self._open(self.files[0]) as file:
-                if self.seekable:
-                    reader = pa.ipc.open_file(file)
-                    for k in range(reader.num_record_batches):
-                        yield reader.get_batch(k)
-                else:
-                    for batch in pa.ipc.open_stream(file):
-                        self._fraction = min(1.0, file.tell() / max(self._size, 1))
-                        yield batch
-        except (pa.ArrowException, OSError) as problem:
-            raise ValueError(self._damaged(problem)) from None
+    def _stored(self, places: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of the file, of which these columns are sound: nothing in them points outside."""
+        with self._explained(), pa.OSFile(self.files[0]) as file:
+            if self.seekable:
+                reader = pa.ipc.open_file(file)
+                stored = (reader.get_batch(k) for k in range(reader.num_record_batches))
+            else:
+                stored = iter(pa.ipc.open_stream(file))
+            for batch in stored:
+                for place in places:
+                    batch.column(place).validate(full=True)
+                if not self.seekable:
+                    self._fraction = min(1.0, file.tell() / max(self._size, 1))
+                yield batch
 
     def fraction(self) -> float | None:
         """Return how much of the current pass has been read."""
         return self._fraction
 
     def queryable(self) -> Any:
-        """Return what DuckDB can query: a data set of the file, or a table of the stream."""
-        if self.seekable:
-            from pyarrow import dataset
+        """Return what DuckDB can query, once all of it is found sound: a data set of the file, or a table."""
+        stored = self._stored(range(len(self.columns)))
+        if not self.seekable:
+            return pa.Table.from_batches(list(stored))
+        from pyarrow import dataset
 
-            return dataset.dataset(self.files[0], format="ipc")
-        return pa.Table.from_batches(list(self._stored()))
+        for _ in stored:
+            pass
+        return dataset.dataset(self.files[0], format="ipc")
+
+
+def _count(file: Any) -> int:
+    """Return the number of rows, for which one column of each batch is read."""
+    reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+    return sum(reader.get_batch(k).num_rows for k in range(reader.num_record_batches))
 
 
 def open_arrow(request: Request) -> TableSource:
     """Open a file of Arrow batches, or a query over it."""
     path, sql = request.files[0], request.sql
-    source = ArrowSource(path, request.name, frugal=request.frugal)
+    source = ArrowSource(path, request.name)
     if sql is None:
         return source
     data, names = source.queryable(), [column.name for column in source.columns]

@@ -59,12 +59,15 @@ class Source(ABC):
         copy of standard input.
     mark : str or None
         How the files are read, for the fingerprint; None where more than the files decides on the rows.
+    log : str
+        The ending of the write-ahead log of a database, which lies beside the first of the files.
     """
 
     name: str
     n_rows: int | None = None
     files: Sequence[str] = ()
     mark: str | None = None
+    log: str = ""
 
     def fraction(self) -> float | None:
         """Return how much of the current pass has been read, from 0 to 1; None if it is not known."""
@@ -72,7 +75,13 @@ class Source(ABC):
 
     def fingerprint(self) -> str | None:
         """Return a text that changes when the source changes; None if changes cannot be noticed."""
-        return None if self.mark is None else fingerprint_of(self.files, self.mark)
+        if self.mark is None:
+            return None
+        if not self.log:
+            return fingerprint_of(self.files, self.mark)
+        first, *others = self.files
+        logged = with_log(first, self.log)  # the log comes and goes
+        return fingerprint_of([*logged, *(path for path in others if not path.endswith(self.log))], self.mark)
 
     def close(self) -> None:
         """Close files and connections, and remove temporary folders."""

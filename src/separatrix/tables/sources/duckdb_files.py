@@ -11,6 +11,8 @@ from separatrix.tables.sources.messages import path_text, short
 from separatrix.tables.sources.queries import QuerySource
 from separatrix.text import listed
 
+_LOG = ".wal"
+
 
 def open_duckdb(request: Request) -> DuckSource:
     """Open a database, which is only read."""
@@ -32,12 +34,14 @@ def _opened(duck: Duck, request: Request) -> DuckSource:
         view = f"create temp view data as select * from {relations[0]}"
         duck.prepare(lambda connection: connection.execute(view))
     if request.sql is not None:
-        return QuerySource(duck, request.sql, files=with_log(path, ".wal"), tables=tables or ["none"])
+        query = QuerySource(duck, request.sql, files=with_log(path, _LOG), tables=tables or ["none"])
+        query.log = _LOG
+        return query
     if len(tables) != 1:
         several = f"several tables; choose with SQL among {listed(tables)}" if tables else "no tables"
         raise ValueError(f"{name} has {several}")
-    source = DuckSource(duck, request.name, with_log(path, ".wal"), mark=tables[0])
-    source.relation = relations[0]
+    source = DuckSource(duck, request.name, with_log(path, _LOG), mark=tables[0])
+    source.relation, source.log = relations[0], _LOG
     with source.explained():
         source.columns = tuple(column_of(*pair) for pair in duck.described(source.relation))
         source.n_rows = int(duck.rows(f"select count(*) from {source.relation}")[0][0])

@@ -74,6 +74,8 @@ class SourceKind:
         Whether queries can read it.
     delimited : bool
         Whether it has a delimiter.
+    apart : bool
+        Whether a child process reads it: true for what libraries parse that a damaged file may crash.
     """
 
     name: str
@@ -84,6 +86,7 @@ class SourceKind:
     several: bool = False
     sql: bool = True
     delimited: bool = False
+    apart: bool = False
 
     def open(self, request: Request) -> TableSource | MatrixSource:
         """Open files of this kind."""
@@ -119,14 +122,17 @@ def looks_like_libsvm(raw: bytes) -> bool:
 
 # The content is compared in this order; text that is nothing else is CSV.
 KINDS = (
-    SourceKind("parquet", (".parquet", ".pq"), "parquet_files:open_parquet", _begins(b"PAR1"), several=True),
+    SourceKind(
+        "parquet", (".parquet", ".pq"), "parquet_files:open_parquet", _begins(b"PAR1"), several=True, apart=True,
+    ),
     SourceKind(
         "arrow", (".arrow", ".feather", ".ipc"), "arrow_files:open_arrow", _begins(b"ARROW1", b"\xff\xff\xff\xff"),
+        apart=True,
     ),
     SourceKind("npy", (".npy",), "arrays:open_npy", _begins(b"\x93NUMPY"), sql=False),
     SourceKind("npz", (".npz",), "arrays:open_npz", _is_npz, sql=False),
-    SourceKind("sqlite", (".sqlite", ".sqlite3"), "sqlite:open_sqlite", _begins(b"SQLite format 3\x00")),
-    SourceKind("duckdb", (".duckdb",), "duckdb_files:open_duckdb", _begins(b"DUCK", at=8)),
+    SourceKind("sqlite", (".sqlite", ".sqlite3"), "sqlite:open_sqlite", _begins(b"SQLite format 3\x00"), apart=True),
+    SourceKind("duckdb", (".duckdb",), "duckdb_files:open_duckdb", _begins(b"DUCK", at=8), apart=True),
     SourceKind(
         "json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, compressible=True, several=True,
     ),

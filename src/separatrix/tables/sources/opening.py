@@ -6,10 +6,11 @@ import glob
 import os
 from typing import BinaryIO
 
+from separatrix.tables.sources.apart import ApartSource, can_be_apart
 from separatrix.tables.sources.base import MatrixSource, TableSource
-from separatrix.tables.sources.kinds import KINDS, Request
+from separatrix.tables.sources.kinds import KINDS, Request, SourceKind
 from separatrix.tables.sources.messages import path_text, short
-from separatrix.tables.sources.peeking import PEEK, files_below, must_exist, peek
+from separatrix.tables.sources.peeking import PEEK, Peek, files_below, must_exist, peek
 from separatrix.tables.sources.spool import STDIN, Spool, SpooledMatrix, SpooledTable
 
 _MANY = 20  # files of which only a little is read before they are opened
@@ -66,16 +67,13 @@ def open_source(
     if where is None:
         if sql is None:
             raise ValueError("no data: give a file, or SQL")
-        from separatrix.tables.sources.duck import on_duck
-        from separatrix.tables.sources.queries import QuerySource
-
-        return on_duck(frugal, lambda duck: QuerySource(duck, sql))
+        return open_files([], [], "the query", sql, delimiter, frugal)
     if "\0" in where or not where:
         raise ValueError("the name of a file is empty or has a zero byte")
     if where == "-":
         return open_stream(None, STDIN, sql=sql, delimiter=delimiter, frugal=frugal)
     files = _files(where)
-    return _open(files, files, where, sql, delimiter, frugal)
+    return open_files(files, files, where, sql, delimiter, frugal)
 
 
 def open_stream(
@@ -89,7 +87,7 @@ def open_stream(
     """Open a copy of a binary stream, standard input if that is None; the copy is removed with the source."""
     spool = Spool(stream)
     try:
-        source = _open([spool.path], [name], name, sql, delimiter, frugal)
+        source = open_files([spool.path], [name], name, sql, delimiter, frugal)
     except BaseException:
         spool.close()
         raise
@@ -112,24 +110,65 @@ def _files(where: str) -> list[str]:
     return [where]
 
 
-def _open(
-    files: list[str], names: list[str], name: str, sql: str | None, delimiter: str | None, frugal: bool
+def open_files(
+    files: list[str],
+    names: list[str],
+    name: str,
+    sql: str | None,
+    delimiter: str | None,
+    frugal: bool,
+    *,
+    apart: bool = True,
 ) -> TableSource | MatrixSource:
-    """Open files, each with its name in messages; ``name`` is that of all together."""
+    """Open files, each with its name in messages, in this process or in a child.
+
+    Parameters
+    ----------
+    files, names : list of str
+        The files and what messages call them; none for a query that names its files.
+    name : str
+        What messages call all of them together.
+    sql, delimiter, frugal
+        See `open_source`.
+    apart : bool
+        Let a child process read what may crash a library, and run queries.
+    """
+    apart = apart and can_be_apart()
+    kind = None
+    if files:
+        peeks = _peeks(files, names, name)
+        kind = _kind(peeks, name)
+        if delimiter is not None and not kind.delimited:
+            raise ValueError(
+                f"{path_text(name)} is a {kind.name} file and has no delimiter; --delimiter is for CSV files"
+            )
+    if apart and (kind is None or (kind.sql and (kind.apart or sql is not None))):
+        return ApartSource(files, names, name, sql, delimiter, frugal)
+    if kind is None:
+        from separatrix.tables.sources.duck import on_duck
+        from separatrix.tables.sources.queries import QuerySource
+
+        return on_duck(frugal, lambda duck: QuerySource(duck, sql or ""))
+    return kind.open(Request(files, name, peeks, sql, delimiter, frugal))
+
+
+def _peeks(files: list[str], names: list[str], name: str) -> list[Peek]:
     folder = files == names and os.path.isdir(name)  # of Parquet files, which their first bytes show
     size = 16 if folder else PEEK if len(files) < _MANY else PEEK // 16
-    peeks = [peek(path, label, size) for path, label in zip(files, names, strict=True)]
+    return [peek(path, label, size) for path, label in zip(files, names, strict=True)]
+
+
+def _kind(peeks: list[Peek], name: str) -> SourceKind:
+    """Return the kind of all the files."""
     kinds = [kind for kind in KINDS if any(each.kind is kind for each in peeks)]
     kind = kinds[0]
     if len(kinds) > 1:
         several = ", ".join(sorted(each.name for each in kinds))
         raise ValueError(f"the files of {path_text(name)} are of several kinds ({several}); read one kind at a time")
-    if len(files) > 1 and not kind.several:
+    if len(peeks) > 1 and not kind.several:
         together = ", ".join(each.name for each in KINDS if each.several)
         raise ValueError(
-            f"{path_text(name)} matches {len(files)} {kind.name} files; only these kinds can be read together: "
+            f"{path_text(name)} matches {len(peeks)} {kind.name} files; only these kinds can be read together: "
             f"{together}"
         )
-    if delimiter is not None and not kind.delimited:
-        raise ValueError(f"{path_text(name)} is a {kind.name} file and has no delimiter; --delimiter is for CSV files")
-    return kind.open(Request(files, name, peeks, sql, delimiter, frugal))
+    return kind

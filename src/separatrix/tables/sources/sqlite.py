@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from separatrix.tables.sources.arrow_files import unique_names
-from separatrix.tables.sources.base import ROWS, Column, TableSource, fingerprint_of, with_log
+from separatrix.tables.sources.base import ROWS, Column, TableSource, with_log
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
 from separatrix.tables.sources.statements import only_reading
@@ -35,8 +35,10 @@ class SqliteSource(TableSource):
         One SELECT statement; None for the only table, which a query can also call ``data``.
     """
 
+    log = "-wal"
+
     def __init__(self, path: str, name: str, sql: str | None = None) -> None:
-        self.files = with_log(path, "-wal")
+        self.files = with_log(path, self.log)
         self._called = path_text(name)
         self.name = self._called if sql is None else "the query"
         self._read = 0
@@ -47,7 +49,7 @@ class SqliteSource(TableSource):
             raise ValueError(f"{self._called} cannot be opened: {short(problem)}") from None
         try:
             self._sql, declared = self._statement(sql)
-            self.mark = self._sql
+            self.mark = f"sqlite {self._sql}"
             self.columns = self._typed_columns(declared)
         except (sqlite3.Error, sqlite3.Warning) as problem:
             self.close()
@@ -136,10 +138,6 @@ class SqliteSource(TableSource):
     def fraction(self) -> float | None:
         """Return how much of the current pass has been read."""
         return min(1.0, self._read / self.n_rows) if self.n_rows else None
-
-    def fingerprint(self) -> str | None:
-        """Return a hash of the paths, sizes and ages of the file and its log, and the query."""
-        return fingerprint_of(with_log(self.files[0], "-wal"), "sqlite", self._sql)
 
     def close(self) -> None:
         """Close the connection."""

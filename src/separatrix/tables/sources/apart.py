@@ -1,0 +1,314 @@
+"""Tables that a child process reads (`child`), so that a damaged file can crash a library but not this process.
+
+The child has a limit on its memory and, unless it runs a query, on its processor time. Its batches come through a pipe;
+this process reads no byte of the file but its beginning. Ctrl-C ends the child at once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from separatrix.tables.sources.base import ROWS, Column, TableSource
+from separatrix.tables.sources.child import ANSWER, HEAD, SCHEMA, STREAM, seconds_for
+from separatrix.tables.sources.messages import path_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CODE = "import sys; sys.path[:] = sys.argv[1:]; from separatrix.tables.sources.child import main; main()"
+_QUIET = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # it multiplies nothing
+
+
+class _EndedError(Exception):
+    """The child has ended; its status is the argument."""
+
+
+class _Child:
+    """A child process: requests go to it, frames come back.
+
+    Attributes
+    ----------
+    busy : bool
+        Whether frames of the last request are still to come.
+    """
+
+    def __init__(self) -> None:
+        self.busy = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _CODE, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **_QUIET},
+        )
+        self._in: BinaryIO = self._process.stdin  # type: ignore[assignment]
+        self._out: BinaryIO = self._process.stdout  # type: ignore[assignment]
+
+    def send(self, request: dict[str, Any]) -> None:
+        """Send a request; the next frames are its answer."""
+        try:
+            self.busy = True
+            self._in.write(json.dumps(request).encode() + b"\n")
+            self._in.flush()
+        except OSError:
+            raise self._ended() from None
+
+    def frame(self) -> tuple[bytes, Any, float | None]:
+        """Return what comes next: its kind, its content and the fraction that has been read.
+
+        Raises
+        ------
+        ValueError
+            With the sentence that the child found.
+        """
+        head = self._out.read(HEAD.size)
+        if len(head) < HEAD.size:
+            raise self._ended()
+        what, length, fraction = HEAD.unpack(head)
+        content = self._content(length) if what != ANSWER else self._out.read(length)
+        if len(content) < length:
+            raise self._ended()
+        if what == ANSWER:
+            content = json.loads(content)
+            if "unexpected" in content:
+                raise RuntimeError(f"a child process failed:\n{content['unexpected']}")
+            if "memory" in content:
+                raise MemoryError(content["memory"])
+            self.busy = False  # but a child that had no memory is not asked again
+            if "error" in content:
+                raise ValueError(content["error"])
+        return what, content, None if math.isnan(fraction) else fraction
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request that has one answer, and return that."""
+        self.send(request)
+        answer: dict[str, Any] = self.frame()[1]
+        return answer
+
+    def _content(self, length: int) -> Any:
+        import pyarrow as pa
+
+        buffer = pa.allocate_buffer(length)
+        view, got = memoryview(buffer), 0
+        while got < length:
+            more = self._out.readinto(view[got:])  # type: ignore[attr-defined]
+            if not more:
+                raise self._ended()
+            got += more
+        return buffer
+
+    def stop(self) -> None:
+        """End a pass that nobody reads to its end."""
+        self.send({"stop": True})
+        while self.busy:
+            self.frame()
+
+    def has_ended(self) -> bool:
+        """Return whether the process is gone."""
+        return self._process.poll() is not None
+
+    def _ended(self) -> _EndedError:
+        with suppress(OSError):
+            self._in.close()  # a child that lives on ends now
+        return _EndedError(self._process.wait())
+
+    def kill(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._in, self._out):
+            with suppress(OSError):
+                pipe.close()
+
+
+class _Idle:
+    """The child that waits for its next source; one is enough."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: _Child | None = None
+        atexit.register(self.forget)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.__after_fork)
+
+    def __after_fork(self) -> None:
+        self._lock, self._child = threading.Lock(), None  # it belongs to the parent
+
+    def take(self) -> _Child:
+        """Return the child that waits, or a new one."""
+        with self._lock:
+            child, self._child = self._child, None
+        if child is not None and child.has_ended():
+            child.kill()
+            child = None
+        return child or _Child()
+
+    def give(self, child: _Child) -> None:
+        """Keep a child that has closed its source."""
+        with self._lock:
+            spare, self._child = self._child, child
+        if spare is not None:
+            spare.kill()
+
+    def forget(self) -> None:
+        """End the child that waits."""
+        with self._lock:
+            child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+
+
+_IDLE = _Idle()
+
+
+class ApartSource(TableSource):
+    """A table that a child process reads.
+
+    Parameters
+    ----------
+    files, names : list of str
+        The files and what messages call them; none for a query that names its files.
+    name, sql, delimiter, frugal
+        See `opening.open_files`, which the child calls with them.
+    """
+
+    def __init__(
+        self, files: list[str], names: list[str], name: str, sql: str | None, delimiter: str | None, frugal: bool
+    ) -> None:
+        self.name = "the query" if sql is not None else path_text(name)
+        self._size = None if sql is not None else sum(map(os.path.getsize, files))
+        self._scratch = tempfile.mkdtemp(prefix="separatrix-")
+        self._open = {
+            "open": [files, names, name, sql, delimiter, frugal],
+            "here": os.getcwd(),
+            "scratch": self._scratch,
+            "size": self._size,
+        }
+        self._fraction: float | None = None
+        self._free: list[_Child] = []
+        self._used: list[_Child] = []
+        self._closed = False
+        weakref.finalize(self, _ended, self._free, self._used, self._scratch)  # also if nobody closes it
+        try:
+            with self._child() as child:
+                answer = child.ask(self._open)
+        except BaseException:
+            self.close()
+            raise
+        self.columns = tuple(Column(**each) for each in answer["columns"])
+        self.files = answer["files"]
+        for key, value in answer["facts"].items():
+            setattr(self, key, value)
+
+    @contextmanager
+    def _child(self) -> Iterator[_Child]:
+        """Lend a child, and say in one sentence why it ended if it does; one that is not done is ended."""
+        child = self._free.pop() if self._free else _IDLE.take()
+        self._used.append(child)
+        try:
+            yield child
+        except _EndedError as problem:
+            raise ValueError(self._explain(problem.args[0])) from None
+        except MemoryError as problem:
+            raise ValueError(self._too_large(problem.args[0])) from None
+        finally:
+            self._used.remove(child)
+            if child.busy or self._closed:
+                child.kill()
+            else:
+                self._free.append(child)
+
+    def _explain(self, status: int) -> str:
+        what = f"{self.name} cannot be read" if self._size is not None else "the query fails"
+        name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+        if name == "SIGXCPU" and self._size is not None:
+            return f"{what}: it took more than {seconds_for(self._size)} seconds of processor time; is it damaged?"
+        if name == "SIGKILL":
+            return f"{what}: the process that read it was killed (SIGKILL), perhaps for lack of memory"
+        damaged = "the file is damaged" if self._size is not None else "a file that it reads may be damaged"
+        return f"{what}: the library that reads it crashed ({name}); {damaged}"
+
+    def _too_large(self, most: int) -> str:
+        what = f"{self.name} cannot be read: it" if self._size is not None else "the query fails: it"
+        return f"{what} needs more than {most / 2**30:.1f} GB of memory; is it damaged?"
+
+    def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """Read some columns; see `TableSource.batches`."""
+        if rows < 1:
+            raise ValueError(f"rows must be at least 1; got {rows}")
+        if self._closed:
+            raise ValueError(f"{self.name} is closed")
+        self.places(names)
+        fresh = not self._free
+        with self._child() as child:
+            if fresh:  # others are in use
+                child.ask(self._open)
+            child.send({"batches": list(names), "rows": rows})
+            try:
+                for batch, self._fraction in _batches(child):
+                    yield batch
+            except GeneratorExit:
+                if not self._closed:
+                    with suppress(_EndedError, ValueError, RuntimeError, MemoryError):  # nobody reads the rest
+                        child.stop()
+                raise
+
+    def fraction(self) -> float | None:
+        """Return how much of the last pass has been read."""
+        return self._fraction
+
+    def close(self) -> None:
+        """Let the children go, and remove their temporary folder."""
+        self._closed = True
+        while self._free:
+            child = self._free.pop()
+            try:
+                child.ask({"close": True})
+            except (_EndedError, ValueError, RuntimeError, MemoryError):
+                child.kill()
+            except BaseException:
+                child.kill()
+                raise
+            else:
+                _IDLE.give(child)
+        _ended(self._free, self._used, self._scratch)
+
+
+def _batches(child: _Child) -> Iterator[tuple[pa.RecordBatch, float | None]]:
+    import pyarrow as pa
+
+    schema = None
+    while True:
+        what, content, fraction = child.frame()
+        if what == ANSWER:
+            return
+        if what == SCHEMA:
+            schema = pa.ipc.read_schema(content)
+        elif what == STREAM:
+            yield pa.ipc.open_stream(content).read_next_batch(), fraction
+        else:
+            yield pa.ipc.read_record_batch(content, schema), fraction
+
+
+def _ended(free: list[_Child], used: list[_Child], scratch: str) -> None:
+    for child in (*free, *used):
+        child.kill()
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def can_be_apart() -> bool:
+    """Return whether a child process can be started here: not in a browser, nor where Python is part of a program."""
+    return bool(sys.executable) and sys.platform not in ("emscripten", "wasi") and not getattr(sys, "frozen", False)
