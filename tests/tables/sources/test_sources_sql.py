@@ -274,3 +274,61 @@ class TestPostgres:
     def test_options_that_do_not_go_together_are_refused(self, server):
         assert refusal(None, None, db=server) == "a database needs a query: give the SQL too"
         assert refusal("a.csv", "select 1", db=server).startswith("give either a file or the address of a database")
+
+
+VIEWS = [
+    "select * from read_csv('secret.csv')",
+    "select content as c, 1 as a from read_text('secret.csv')",
+    "select a, (select max(content) from read_blob('*.csv'))::varchar as c from own",
+    "select file as c, 1 as a from glob('*')",
+    "select * from 'secret.parquet'",
+    "select * from query('from ''secret.csv''')",
+]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_database_cannot_read_other_files(tmp_path, monkeypatch, view):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.csv").write_text("a,c\n1,topsecret\n2,other\n")
+    duckdb.sql("copy (from 'secret.csv') to 'secret.parquet'")
+    with duckdb.connect("d.duckdb") as connection:
+        connection.execute("create schema other")
+        connection.execute("create table other.own as select 1 as a")
+        connection.execute(f"create view v as {view.replace('own', 'other.own')}")
+    for sql in ("select * from v", "select a from v limit 0", view.replace("own", "other.own")):
+        message = refusal("d.duckdb", sql)
+        assert "topsecret" not in message
+        assert message.startswith("the query, or a view that it names, reads '")
+        assert message.endswith("of a database, only the tables in its own file can be read")
+    assert rows("d.duckdb", "select * from other.own") == [{"a": 1}]
+
+
+def test_a_database_of_one_view_of_another_file_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret.csv").write_text("a,c\n1,topsecret\n2,other\n")
+    with duckdb.connect("d.duckdb") as connection:
+        connection.execute("create view v as select * from read_csv('secret.csv')")
+    with pytest.raises(ValueError, match=r"^d\.duckdb cannot be read: its view reads 'secret\.csv'; of a database"):
+        open_source("d.duckdb")
+
+
+def test_a_sort_of_a_database_may_still_go_to_disk(tmp_path):
+    path = tmp_path / "d.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table t as select range as a from range(6)")
+    large = "select a, hash(b) as h, repeat('x', 60) as s from t, range(350000) as r(b) order by h, s"
+    with open_source(str(path), sql=large, frugal=True) as source:
+        assert sum(batch.num_rows for batch in source.batches(["h"])) == 2_100_000
+
+
+@pytest.mark.parametrize("sql", ["select readfile('secret') as a", "select load_extension('x') as a",
+                                 "select * from pragma_database_list where file like '%secret'", "attach 'secret' as s",
+                                 "with a as (select 1) attach 'secret' as s"])  # fmt: skip
+def test_sqlite_reaches_no_other_file(tmp_path, monkeypatch, sql):
+    monkeypatch.chdir(tmp_path)
+    for name in ("d.sqlite", "secret"):
+        with sqlite3.connect(name) as connection:
+            connection.execute("create table t (a)")
+            connection.execute("insert into t values (1)")
+        connection.close()
+    refusal("d.sqlite", sql)

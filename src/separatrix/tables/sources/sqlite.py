@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +19,8 @@ from separatrix.tables.sources.statements import only_reading
 from separatrix.text import listed
 
 _WORDS = ("select", "with", "values")
+_DAMAGE = re.compile(r"\b(?:page|tree|rowid|freelist|pointer map|failed to read)\b(?!.*never used)", re.IGNORECASE)
+_CHECKS = 20  # faults that are listed, of which those of a constraint are the database's own matter
 
 
 class SqliteSource(TableSource):
@@ -48,6 +52,7 @@ class SqliteSource(TableSource):
         except sqlite3.Error as problem:
             raise ValueError(f"{self._called} cannot be opened: {short(problem)}") from None
         try:
+            self._check_whole(path)
             self._sql, declared = self._statement(sql)
             self.mark = f"sqlite {self._sql}"
             self.columns = self._typed_columns(declared)
@@ -57,6 +62,25 @@ class SqliteSource(TableSource):
         except BaseException:
             self.close()
             raise
+
+    def _check_whole(self, path: str) -> None:
+        """Refuse a file whose end is missing or whose pages do not hang together; SQLite may read it as other rows."""
+        self._connection.execute("pragma trusted_schema=off")
+        with open(path, "rb") as file:
+            head = file.read(100)
+        size = int.from_bytes(head[16:18], "big")
+        pages = int.from_bytes(head[28:32], "big")
+        counted = head[24:28] == head[92:96]  # else an old version wrote it last, which counted no pages
+        wanted = pages * (65536 if size == 1 else size)
+        if counted and len(self.files) == 1 and os.path.getsize(path) < wanted:  # a log may hold the missing pages
+            raise ValueError(
+                f"{self._called} is truncated: it has {os.path.getsize(path):,} of the {wanted:,} bytes of its "
+                f"{pages:,} pages"
+            )
+        for (fault,) in self._connection.execute(f"pragma quick_check({_CHECKS})"):
+            told = fault.splitlines()[-1] if fault else ""
+            if _DAMAGE.search(told):
+                raise ValueError(f"{self._called} is not a whole SQLite database: {short(told)}")
 
     def _statement(self, sql: str | None) -> tuple[str, dict[str, str]]:
         run = self._connection.execute

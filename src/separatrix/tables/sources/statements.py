@@ -37,6 +37,14 @@ def only_reading(sql: str, words: Iterable[str] = _READING) -> str:
     return sql.strip().rstrip(";").rstrip()
 
 
+def other_file(message: str) -> str | None:
+    """Return the end of a sentence if DuckDB was not allowed to read a file, as in a query over a database."""
+    refused = re.search(r'Cannot access (?:file|directory) "(.*?)".*disabled by configuration', message)
+    if refused is None:
+        return None
+    return f"reads {quoted(refused.group(1))}; of a database, only the tables in its own file can be read"
+
+
 def query_problem(message: str, tables: Iterable[str] = (), columns: Iterable[str] = ()) -> str:
     """Return the reason why DuckDB rejects a query as one sentence.
 
@@ -62,6 +70,8 @@ def query_problem(message: str, tables: Iterable[str] = (), columns: Iterable[st
     missing = re.search(r'No files found that match the pattern "(.*?)"', message)
     if missing:
         return f"the query reads a file {missing.group(1)} that does not exist"
+    if (other := other_file(message)) is not None:
+        return f"the query, or a view that it names, {other}"
     if "Parser Error" in message:
         return f"the query is not valid SQL: {short(message)}"
     if "data-modifying" in message:

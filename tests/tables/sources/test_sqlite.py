@@ -1,0 +1,141 @@
+"""SQLite databases that are not whole are refused, and long reads end with Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from separatrix.tables.sources.opening import open_source
+
+ROWS = 1500
+
+
+def made(path, *statements):
+    connection = sqlite3.connect(path)
+    connection.execute("create table t (a integer, b real, c text)")
+    connection.executemany(
+        "insert into t values (?, ?, ?)", ((k, k / 2, "yes" if k % 3 else "no") for k in range(ROWS))
+    )
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    return connection
+
+
+def read(path, **options):
+    with open_source(str(path), **options) as source:
+        return [value for batch in source.batches(["a"]) for value in batch.column(0).to_pylist()]
+
+
+@pytest.mark.parametrize("sql", [None, "select a from t where a < 10"])
+@pytest.mark.parametrize("cut", [1, 100, 4000, 4096, 4097, 9000, 30000])
+def test_a_database_whose_end_is_missing_is_refused(tmp_path, cut, sql):
+    path = tmp_path / "d.sqlite"
+    made(path).close()
+    size = path.stat().st_size
+    os.truncate(path, size - cut)
+    with pytest.raises(ValueError, match="truncated") as caught:
+        read(path, sql=sql)
+    assert str(caught.value) == (
+        f"{path} is truncated: it has {size - cut:,} of the {size:,} bytes of its {size // 4096} pages"
+    )
+
+
+def test_pages_that_do_not_hang_together_are_refused(tmp_path):
+    path = tmp_path / "d.sqlite"
+    made(path).close()
+    raw = bytearray(path.read_bytes())
+    raw[-2000:] = bytes(2000)  # the file is as long as before
+    path.write_bytes(raw)
+    with pytest.raises(ValueError, match="is not a whole SQLite database: "):
+        read(path)
+
+
+def test_pages_in_the_log_are_not_missing(tmp_path):
+    path = tmp_path / "d.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("pragma journal_mode=wal")
+    connection.execute("pragma wal_autocheckpoint=0")
+    connection.close()
+    connection = made(path)
+    assert (tmp_path / "d.sqlite-wal").stat().st_size > path.stat().st_size
+    assert read(path) == list(range(ROWS))
+    connection.close()
+    assert read(path) == list(range(ROWS))
+
+
+def test_a_constraint_that_some_row_breaks_is_not_damage(tmp_path):
+    path = tmp_path / "d.sqlite"
+    connection = made(path)
+    connection.execute("pragma writable_schema=on")
+    connection.execute("update sqlite_master set sql = 'create table t (a integer check (a < 9), b not null, c text)'")
+    connection.commit()
+    connection.close()
+    assert read(path) == list(range(ROWS))
+
+
+@pytest.mark.parametrize("pages", [512, 1024, 65536])
+def test_pages_of_any_size_are_counted(tmp_path, pages):
+    path = tmp_path / "d.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute(f"pragma page_size={pages}")
+    connection.close()
+    made(path).close()
+    assert read(path) == list(range(ROWS))
+    os.truncate(path, path.stat().st_size - 3)
+    with pytest.raises(ValueError, match="truncated"):
+        read(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
+@pytest.mark.parametrize("sql", ["select count(*) as a from t x, t y, t z, t u", None])
+def test_ctrl_c_ends_a_long_read_at_once(tmp_path, sql):
+    path = tmp_path / "d.sqlite"
+    if sql is None:
+        endless = (
+            "create view v as with recursive r(n) as (select 1 union all select n + 1 from r) select n as a from r"
+        )
+        connection = sqlite3.connect(path)
+        connection.execute(endless)
+        connection.close()
+    else:
+        made(path).close()
+    script = f"""
+import signal
+from separatrix.tables.sources.opening import open_source
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    print("reading", flush=True)
+    with open_source({str(path)!r}, sql={sql!r}) as source:
+        list(source.batches(["a"]))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)}
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        since = time.monotonic()
+        assert process.communicate(timeout=30)[0] == b"interrupted\n"
+        assert time.monotonic() - since < 5
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_link_to_a_database_is_that_database(tmp_path):
+    made(tmp_path / "d.sqlite").close()
+    (tmp_path / "far").mkdir()
+    shutil.move(tmp_path / "d.sqlite", tmp_path / "far" / "d.sqlite")
+    os.symlink(tmp_path / "far" / "d.sqlite", tmp_path / "d.sqlite")
+    assert read(tmp_path / "d.sqlite") == list(range(ROWS))
