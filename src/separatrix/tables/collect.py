@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.columns import ChosenColumns, ColumnOptions, choose
+from separatrix.tables.memory import check_columns_fit
 from separatrix.tables.preparation import Feature, vectoriser
 from separatrix.tables.raw_rows import RawRows, Recode
 from separatrix.tables.reading import (
@@ -187,6 +188,8 @@ def _collect_matrix(
     reader = Reader(where, chosen, [], classes)
     keeper = _Keeper(options.missing, reader)
     for X, y in source.blocks(ROWS):
+        if source.sparse:
+            check_columns_fit(where, int(X.shape[1]), 2)
         if place is not None:
             if not -X.shape[1] <= place < X.shape[1] or X.shape[1] < 2:
                 raise ValueError(
@@ -203,6 +206,8 @@ def _collect_matrix(
             watch(reader.rows, source.fraction())
     labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
     _check_target(where, target, labels, keeper.kept, done=True, n_read=reader.rows)
+    if source.sparse:
+        check_columns_fit(where, int(X.shape[1]), len(labels))
     rows = store.finish(Recode([], Recode.table(classes.codes, labels)))
     anonymous = "libsvm" if source.sparse else "npy"
     return Collected(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 _PLAIN = (".csv", ".tsv", ".txt", ".psv", ".jsonl", ".ndjson", ".json", ".npy", ".libsvm", ".svm", ".svmlight")
 _PACKED = 4  # how much larger the text is than a packed file, about
+_OF_ROWS, _OF_TASKS = 10, 15  # numbers for each column at the peak of a fit, as measured: of scaling, of each task
 _UNKNOWN = 4 << 30  # where the system does not say
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}
 
@@ -15,6 +16,22 @@ _UNITS = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 2
 def available() -> int:
     """Return about how many bytes this process can still take: of the machine, its container and its own limits."""
     return max(0, min([_of_machine(), *_of_container(), *_of_process()]))
+
+
+def check_columns_fit(where: str, width: int, classes: int) -> None:
+    """Refuse rows of so many columns that the weights of a model would not fit into half of the free memory.
+
+    Sparse rows are as wide as their largest index, however few columns occur; weights, averages and the model that is
+    written are not sparse.
+    """
+    tasks = classes if classes > 2 else 1
+    needed, free = 8 * width * (_OF_ROWS + _OF_TASKS * tasks), available()
+    if needed > free // 2:
+        raise ValueError(
+            f"{where} has {width:,} columns (the largest index counts, though most may be empty): a model of "
+            f"{max(classes, 2)} classes would take about {needed / 2**30:,.1f} GB of memory, and "
+            f"{free / 2**30:,.1f} GB are free; number the columns that occur from 1 without gaps"
+        )
 
 
 def size_of_files(where: str | None) -> int:

@@ -411,5 +411,11 @@ def column_number(name: str | None) -> int | None:
 
 
 def without_column(X: Any, place: int) -> tuple[Any, NDArray[np.float64]]:
-    """Return a dense matrix without one of its columns, and that column."""
+    """Return a matrix without one of its columns, and that column."""
+    if is_sparse(X):
+        from scipy import sparse
+
+        place %= X.shape[1]
+        rest = sparse.hstack([X[:, :place], X[:, place + 1 :]], format="csr")
+        return rest, np.asarray(X[:, [place]].toarray(), dtype=np.float64).ravel()
     return np.delete(X, place, axis=1), np.asarray(X[:, place], dtype=np.float64)
