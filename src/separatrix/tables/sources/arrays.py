@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separatrix.tables.memory import available
 from separatrix.tables.sources.base import ROWS, Column, MatrixSource, TableSource
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
@@ -116,35 +119,68 @@ def _aligned(values: Any) -> Any:
 def open_npy(request: Request) -> MatrixSource | TableSource:
     """Open an array without reading it."""
     path, name = request.files[0], request.name
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as problem:
-        raise ValueError(_refused(name, problem)) from None
-    return RecordSource(path, name, array) if array.dtype.names else ArraySource(path, name, array)
+    with _damage(name):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)  # which refuses a file that is too short for its shape
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{path_text(name)} is a zip archive; call it .npz if it has arrays")
+        return RecordSource(path, name, array) if array.dtype.names else ArraySource(path, name, array)
 
 
 def open_npz(request: Request) -> MatrixSource:
     """Open named arrays: ``X`` with perhaps ``y``, or what ``scipy.sparse.save_npz`` writes."""
     path, name = request.files[0], request.name
-    try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            names = list(file.files)
-            if "X" in names:
-                return ArraySource(path, name, file["X"], file["y"] if "y" in names else None)
-            if not {"format", "shape", "data"} <= set(names):
-                raise ValueError(f"{path_text(name)} has no array X; its arrays are {listed(names) or 'none'}")
+    with _damage(name), zipfile.ZipFile(path) as archive:
+        _check_members(archive, name)
+        names = [each.removesuffix(".npy") for each in archive.namelist()]
+        twice = next((each for k, each in enumerate(names) if each in names[:k]), None)
+        if twice is not None:
+            raise ValueError(f"{path_text(name)} has two arrays called {twice!r}")
+        if "X" in names:
+            return ArraySource(path, name, _member(archive, "X"), _member(archive, "y") if "y" in names else None)
+        if not {"format", "shape", "data"} <= set(names):
+            raise ValueError(f"{path_text(name)} has no array X; its arrays are {listed(names) or 'none'}")
         from scipy import sparse
 
-        return ArraySource(path, name, sparse.csr_matrix(sparse.load_npz(path)))
-    except (EOFError, OSError, zipfile.BadZipFile, KeyError) as problem:
-        raise ValueError(_refused(name, problem)) from None
-    except ValueError as problem:
-        if str(problem).startswith(path_text(name)):
+        matrix = sparse.csr_matrix(sparse.load_npz(path))
+        matrix.check_format(full_check=True)  # an index outside would be read from somewhere else
+        return ArraySource(path, name, matrix)
+
+
+def _check_members(archive: zipfile.ZipFile, name: str) -> None:
+    """Refuse arrays that do not fit into the free memory, before they are unpacked."""
+    size, free = sum(each.file_size for each in archive.infolist()), available()
+    if size > free:
+        raise ValueError(
+            f"{path_text(name)} holds {size / 2**30:,.1f} GB of arrays, more than the {free / 2**30:,.1f} GB of memory "
+            "that are free; save the rows as a .npy file, which is read in parts"
+        )
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    """Return an array of an archive; its header must claim what is there."""
+    file = f"{name}.npy" if f"{name}.npy" in archive.namelist() else name
+    with archive.open(file) as opened:
+        version = np.lib.format.read_magic(opened)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(opened)
+        claimed = math.prod(shape) * dtype.itemsize
+        if not dtype.hasobject and opened.tell() + claimed > archive.getinfo(file).file_size:
+            raise ValueError(f"the array {name} is shorter than its shape {shape}")
+    with archive.open(file) as opened:
+        return np.lib.format.read_array(opened, allow_pickle=False)
+
+
+@contextmanager
+def _damage(name: str) -> Iterator[None]:
+    """Turn whatever NumPy, zipfile and the parser of headers raise for a damaged file into one sentence."""
+    called = path_text(name)
+    try:
+        yield
+    except MemoryError:
+        raise ValueError(f"{called} does not fit into memory, or claims a shape that is not its own") from None
+    except Exception as problem:
+        if isinstance(problem, ValueError) and str(problem).startswith(called):
             raise
-        raise ValueError(_refused(name, problem)) from None
-
-
-def _refused(name: str, problem: BaseException) -> str:
-    if "allow_pickle" in str(problem) or "Python objects" in str(problem):
-        return f"{path_text(name)} has Python objects; only arrays of numbers can be read"
-    return f"{path_text(name)} is not a whole file of NumPy arrays: {short(problem)}"
+        if "allow_pickle" in str(problem) or "Python objects" in str(problem):
+            raise ValueError(f"{called} has Python objects; only arrays of numbers can be read") from None
+        raise ValueError(f"{called} is not a whole file of NumPy arrays: {short(problem)}") from None
