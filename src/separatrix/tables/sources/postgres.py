@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
 
@@ -28,7 +28,7 @@ class PostgresSource(TableSource):
     Parameters
     ----------
     address : str
-        ``postgresql://user:password@host:port/database``; messages never show the password.
+        ``postgresql://user:password@host:port/database``; messages never show the user or the password.
     sql : str
         One SELECT statement.
     frugal : bool
@@ -42,7 +42,7 @@ class PostgresSource(TableSource):
         self._sql = only_reading(sql, _WORDS)
         self._hidden = _secrets(address)
         if "connect_timeout" not in address:
-            address += ("&" if "?" in address else "?") + f"connect_timeout={_WAIT}"
+            address += ("&" if "?" in _parts(address)[1] else "?") + f"connect_timeout={_WAIT}"
         self._address = address
         self._batch = _FRUGAL_BATCH if frugal else _BATCH
         with self._explained(), self._cursor() as cursor:
@@ -76,7 +76,8 @@ class PostgresSource(TableSource):
 
     def _explain(self, message: str) -> str:
         for secret in self._hidden:
-            message = message.replace(secret, "***")
+            message = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", message)
+        message = re.sub(r'\b(user|role) "[^"]*"', r'\1 "***"', message)
         error = re.search(r"(?:ERROR|FATAL):\s+(.*)", message)
         reason = short(error.group(1) if error else re.sub(r"^.*Failed to connect: ", "", message))
         if "Failed to connect" in message:
@@ -100,11 +101,29 @@ class PostgresSource(TableSource):
             raise ValueError("the query returns no rows")
 
 
+def _parts(address: str) -> tuple[str, str]:
+    """Return the user part of an address, and what comes behind it.
+
+    A ``/`` or ``@`` in the password ends it too early: the driver would take the rest for a host or a database, and
+    quote it. So such an address is refused here.
+    """
+    rest = re.sub(r"^\w+://", "", address)
+    user, _, place = rest.rpartition("@")
+    if re.search(r"[/@]", user):
+        raise ValueError(
+            "the address of the database has / or @ in its user part, which must be encoded: write %2F for /, %40 for "
+            "@ in the password"
+        )
+    return user, place
+
+
 def _secrets(address: str) -> list[str]:
-    """Return what must not be shown: the password as written and decoded."""
-    user = re.match(r"\w+://[^/@]*?:([^/]*)@", address)
-    every = ([user.group(1)] if user else []) + re.findall(r"[?&]password=([^&]*)", address)
-    return [secret for text in every for secret in (text, unquote(text)) if secret]
+    """Return what must not be shown, the longest first: the user part, the password, and passwords among options."""
+    user, place = _parts(address)
+    secrets = [user, user.partition(":")[2]]
+    secrets += re.findall(r"[?&](?:ssl)?password=([^&]*)", place, re.IGNORECASE)
+    known = {text for secret in secrets for text in (secret, unquote(secret), quote(secret, safe="")) if text}
+    return sorted(known, key=len, reverse=True)
 
 
 def _column(field: Any) -> Column:
