@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 from separatrix.tables.sources.duck import (
     CHEAP,
@@ -42,6 +45,7 @@ class JsonSource(DuckSource):
         columns = ", ".join(f"{literal(key)}: {literal(kind)}" for key, kind in types)
         self.relation = self._relation(f"columns={{{columns}}}")
         self.columns = tuple(column_of(key, kind) for key, kind in types)
+        self._check_names([key for key, _ in types])
         self.expected = None if self._array else first.head.count(b"\n") / max(first.share, 1e-9)
 
     def _relation(self, more: str) -> str:
@@ -54,6 +58,31 @@ class JsonSource(DuckSource):
         given = ", ".join(f"{key}={value}" for key, value in options.items())
         return f"read_json({file_list(self.files)}, {given}, {more})"
 
+    def _check_names(self, names: list[str]) -> None:
+        """Refuse keys that differ only in case: DuckDB would give one another name, and find no values under that."""
+        lower = {name.lower() for name in names}
+        renamed = [name for name in names if (cut := re.fullmatch(r"(.*)_\d+", name)) and cut.group(1).lower() in lower]
+        if not renamed:
+            return
+        if self._array:
+            counts = ", ".join(f"count({identifier(name)})" for name in renamed)
+            with self.explained():
+                filled = self.duck.rows(f"select {counts} from {self.relation}")[0]
+            for name, count in zip(renamed, filled, strict=True):
+                if not count:
+                    key = name.rpartition("_")[0]
+                    raise ValueError(
+                        f"{path_text(self._where)} has keys that differ from {key!r} only in case; rename them"
+                    )
+            return
+        for path, peek in zip(self.files, self._peeks, strict=True):
+            same = _same_but_for_case(path, peek.compression)
+            if same is not None:
+                name = path_text(self._where if len(self.files) == 1 else path)
+                raise ValueError(
+                    f"{name}, line {same[0]}: the keys {same[1]!r} and {same[2]!r} differ only in case; rename one"
+                )
+
     def explain(self, message: str) -> str:
         """Return a message of DuckDB as one sentence with the file and line."""
         if re.search(r"end of GZIP|Truncated|unexpected end of .*stream|ZSTD", message, re.I):
@@ -64,6 +93,13 @@ class JsonSource(DuckSource):
             line = _broken_line(self.files[k], self._peeks[k].compression)
             if line is not None:
                 return f"{name}, line {line}: this is not a JSON object"
+        twice = re.search(r'has duplicate key "(.*)"', message)
+        if twice:
+            at = re.search(r"in (?:line|record/value) (\d+)", message)
+            where = f", {'object' if self._array else 'line'} {at.group(1)}" if at else ""
+            return f"{name}{where}: the key {twice.group(1)!r} is there twice in one object"
+        if not self._array and (line := _empty_key(self.files[k], self._peeks[k].compression)) is not None:
+            return f"{name}, line {line}: a key is empty; every key must have a name"
         if "non-record" in message:
             return f"{name} has no JSON objects; one object per line is needed"
         at = re.search(r"in line (\d+)(?:: (.*))?", message)
@@ -94,31 +130,53 @@ def _whole_columns(duck: Duck, relation: str, described: list[tuple[str, str]], 
     return list(types.items())
 
 
-def _broken_line(path: str, compression: str) -> int | None:
-    """Return the first line that is not a JSON object."""
+class _Pairs(list[tuple[str, Any]]):
+    """The keys and values of an object, also of keys that are there twice."""
+
+
+def _objects(path: str, compression: str) -> Iterator[tuple[int, _Pairs | None]]:
+    """Yield the number of each line that is not blank with its object; None if it has none."""
     import pyarrow as pa
 
+    with (
+        suppress(OSError),
+        pa.OSFile(path) as below,
+        pa.CompressedInputStream(below, compression) if compression != "none" else below as file,
+    ):
+        rest, line, part = b"", 0, b"some"
+        while part:
+            part = file.read(1 << 20)
+            lines = (rest + part).split(b"\n")
+            rest = lines.pop() if part else b""
+            for text in lines:
+                line += 1
+                if text.strip():
+                    yield line, _pairs(text)
+
+
+def _pairs(text: bytes) -> _Pairs | None:
     try:
-        with (
-            pa.OSFile(path) as below,
-            pa.CompressedInputStream(below, compression) if compression != "none" else below as file,
-        ):
-            rest, line = b"", 0
-            while True:
-                part = file.read(1 << 20)
-                lines = (rest + part).split(b"\n")
-                rest = lines.pop() if part else b""
-                for text in lines:
-                    line += 1
-                    if not text.strip():
-                        continue
-                    try:
-                        value = json.loads(text.removeprefix(b"\xef\xbb\xbf"))
-                    except ValueError:
-                        return line
-                    if not isinstance(value, dict):
-                        return line
-                if not part:
-                    return None
-    except OSError:
+        value = json.loads(text.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError):
         return None
+    return value if isinstance(value, _Pairs) else None
+
+
+def _broken_line(path: str, compression: str) -> int | None:
+    """Return the first line that is not a JSON object."""
+    return next((line for line, pairs in _objects(path, compression) if pairs is None), None)
+
+
+def _empty_key(path: str, compression: str) -> int | None:
+    """Return the first line with an object that has an empty key."""
+    return next((line for line, pairs in _objects(path, compression) if pairs and "" in dict(pairs)), None)
+
+
+def _same_but_for_case(path: str, compression: str) -> tuple[int, str, str] | None:
+    """Return the first line with a key that differs from an earlier one only in case, and both keys."""
+    known: dict[str, str] = {}
+    for line, pairs in _objects(path, compression):
+        for key, _ in pairs or ():
+            if known.setdefault(key.lower(), key) != key:
+                return line, known[key.lower()], key
+    return None
