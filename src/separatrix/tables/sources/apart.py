@@ -10,6 +10,7 @@ import atexit
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from separatrix.tables.sources.messages import path_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_OWN = re.compile(r"/dev/(?:stdin|fd)\b|/proc/(?:self|thread-self)\b")  # paths that mean something else in the child
 _CODE = "import sys; sys.path[:] = sys.argv[1:]; from separatrix.tables.sources.child import main; main()"
 _QUIET = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # it multiplies nothing
 
@@ -188,6 +190,9 @@ class ApartSource(TableSource):
     def __init__(
         self, files: list[str], names: list[str], name: str, sql: str | None, delimiter: str | None, frugal: bool
     ) -> None:
+        if sql is not None and _OWN.search(sql):
+            raise ValueError("the query reads a pipe by its path; give it as the file, - or a path, and call it data")
+        files = [os.path.realpath(path) if _OWN.match(path) else path for path in files]
         self.name = "the query" if sql is not None else path_text(name)
         self._size = None if sql is not None else sum(map(os.path.getsize, files))
         self._scratch = tempfile.mkdtemp(prefix="separatrix-")

@@ -12,7 +12,6 @@ import os
 import queue
 import signal
 import struct
-import sys
 import tempfile
 import threading
 import traceback
@@ -34,8 +33,8 @@ _PACE = 2 << 20  # and more for a large file: a second for each of so many bytes
 class _Child:
     """One child, from its first request to its last."""
 
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
+    def __init__(self, requests: BinaryIO, out: BinaryIO) -> None:
+        self._in, self._out = requests, out
         self._source: TableSource | None = None
         self._size: int | None = None
         self._requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
@@ -43,7 +42,7 @@ class _Child:
 
     def listen(self) -> None:
         """Take requests as they come, also while one is answered; end with the parent."""
-        for line in sys.stdin.buffer:
+        for line in self._in:
             request = json.loads(line)
             if "stop" in request:
                 self._stopped.set()
@@ -179,6 +178,8 @@ def main() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    out = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
-    os.dup2(2, 1)  # what a library prints must not come between the frames
-    _Child(out).serve()
+    requests, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb", buffering=1 << 16)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)  # what a library reads or prints must not come between the frames
+    os.dup2(2, 1)
+    _Child(requests, out).serve()

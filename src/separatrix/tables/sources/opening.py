@@ -10,7 +10,7 @@ from separatrix.tables.sources.apart import ApartSource, can_be_apart
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.sources.kinds import KINDS, Request, SourceKind
 from separatrix.tables.sources.messages import path_text, short
-from separatrix.tables.sources.peeking import PEEK, Peek, files_below, must_exist, peek
+from separatrix.tables.sources.peeking import PEEK, Peek, files_below, is_pipe, must_exist, peek
 from separatrix.tables.sources.spool import STDIN, Spool, SpooledMatrix, SpooledTable
 
 _MANY = 20  # files of which only a little is read before they are opened
@@ -72,6 +72,11 @@ def open_source(
         raise ValueError("the name of a file is empty or has a zero byte")
     if where == "-":
         return open_stream(None, STDIN, sql=sql, delimiter=delimiter, frugal=frugal)
+    if is_pipe(where):
+        with open(where, "rb") as stream:  # waits for somebody who writes
+            source = open_stream(stream, where, sql=sql, delimiter=delimiter, frugal=frugal)
+        source.files = [where, *source.files]
+        return source
     files = _files(where)
     return open_files(files, files, where, sql, delimiter, frugal)
 
@@ -85,7 +90,7 @@ def open_stream(
     frugal: bool = False,
 ) -> TableSource | MatrixSource:
     """Open a copy of a binary stream, standard input if that is None; the copy is removed with the source."""
-    spool = Spool(stream)
+    spool = Spool(stream, name)
     try:
         source = open_files([spool.path], [name], name, sql, delimiter, frugal)
     except BaseException:
@@ -102,7 +107,7 @@ def _files(where: str) -> list[str]:
             raise ValueError(f"{path_text(where)} is a folder without Parquet files")
         return files
     if not os.path.lexists(where) and glob.has_magic(where):
-        files = sorted(path for path in glob.glob(where, recursive=True) if os.path.isfile(path))
+        files = sorted(path for path in glob.glob(where, recursive=True) if os.path.isfile(path))  # no pipes
         if not files:
             raise ValueError(f"no file matches the pattern {path_text(where)}")
         return files

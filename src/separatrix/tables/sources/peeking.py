@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +43,26 @@ class Peek:
     share: float
 
 
+def is_pipe(path: str) -> bool:
+    """Return whether a path is a pipe, as ``/dev/stdin`` may be, a FIFO, or what the shell makes of ``<(command)``."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
 def must_exist(path: str) -> None:
     """Raise a ValueError if there is no such file or folder, with the nearest name."""
     if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+://", path):
         raise ValueError(f"{path_text(path)} is a URL; only local files can be read")
-    if os.path.lexists(path):
+    if os.path.exists(path):
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            what = "a socket" if stat.S_ISSOCK(mode) else "a device"
+            raise ValueError(f"{path_text(path)} is {what}; a file or a pipe is needed")
         return
+    if os.path.islink(path):
+        raise ValueError(f"{path_text(path)} is a link to {path_text(os.readlink(path))}, which does not exist")
     folder, name = os.path.split(path)
     try:
         near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)

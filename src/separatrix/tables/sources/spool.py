@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, MatrixSource, TableSource
+from separatrix.tables.sources.messages import path_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,9 +25,11 @@ class Spool:
     ----------
     stream : binary file or None
         The stream; standard input by default.
+    name : str
+        What messages call it.
     """
 
-    def __init__(self, stream: BinaryIO | None = None) -> None:
+    def __init__(self, stream: BinaryIO | None = None, name: str = STDIN) -> None:
         if stream is None:
             if sys.stdin is None or sys.stdin.isatty():
                 raise ValueError(
@@ -45,7 +48,7 @@ class Spool:
             self.close()
             if isinstance(problem, OSError):
                 raise ValueError(
-                    f"standard input cannot be copied to {tempfile.gettempdir()}: {problem.strerror}"
+                    f"{path_text(name)} cannot be copied to {tempfile.gettempdir()}: {problem.strerror}"
                 ) from None
             raise
         self.digest = digest.hexdigest()
