@@ -68,10 +68,11 @@ class SqliteSource(TableSource):
         self._connection.execute("pragma trusted_schema=off")
         with open(path, "rb") as file:
             head = file.read(100)
-        size = int.from_bytes(head[16:18], "big")
+        size = {1: 65536}.get(number := int.from_bytes(head[16:18], "big"), number)
         pages = int.from_bytes(head[28:32], "big")
         counted = head[24:28] == head[92:96]  # else an old version wrote it last, which counted no pages
-        wanted = pages * (65536 if size == 1 else size)
+        counted &= head.startswith(b"SQLite format 3\0") and size >= 512 and not size & (size - 1)
+        wanted = pages * size
         if counted and len(self.files) == 1 and os.path.getsize(path) < wanted:  # a log may hold the missing pages
             raise ValueError(
                 f"{self._called} is truncated: it has {os.path.getsize(path):,} of the {wanted:,} bytes of its "
