@@ -11,17 +11,16 @@ import json
 import math
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, Column, TableSource
 from separatrix.tables.sources.child import ANSWER, HEAD, SCHEMA, STREAM, seconds_for
 from separatrix.tables.sources.messages import path_text
@@ -195,11 +194,11 @@ class ApartSource(TableSource):
         files = [os.path.realpath(path) if _OWN.match(path) else path for path in files]
         self.name = "the query" if sql is not None else path_text(name)
         self._size = None if sql is not None else sum(map(os.path.getsize, files))
-        self._scratch = tempfile.mkdtemp(prefix="separatrix-")
+        self._scratch = ScratchFolder()
         self._open = {
             "open": [files, names, name, sql, delimiter, frugal],
             "here": os.getcwd(),
-            "scratch": self._scratch,
+            "scratch": str(self._scratch.path),
             "size": self._size,
         }
         self._fraction: float | None = None
@@ -308,10 +307,10 @@ def _batches(child: _Child) -> Iterator[tuple[pa.RecordBatch, float | None]]:
             yield pa.ipc.read_record_batch(content, schema), fraction
 
 
-def _ended(free: list[_Child], used: list[_Child], scratch: str) -> None:
+def _ended(free: list[_Child], used: list[_Child], scratch: ScratchFolder) -> None:
     for child in (*free, *used):
         child.kill()
-    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.close()
 
 
 def can_be_apart() -> bool:

@@ -170,8 +170,9 @@ def _memory_limit() -> int | None:
 
 def main() -> None:
     """Serve the parent until it ends."""
-    for name in ("SIGINT", "SIGTERM"):
-        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     most = _memory_limit()
     if most is not None:
         import resource
