@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from separatrix.text import times
+from separatrix.text import printable, times
 
 _MOST = 200
 _PREFIX = re.compile(
@@ -27,11 +27,6 @@ def short(problem: object, most: int = _MOST) -> str:
     text = _PREFIX.sub("", lines[0]) if lines else type(problem).__name__
     text = printable(text).rstrip(".!: ")
     return text if len(text) <= most else text[: most - 3] + "..."
-
-
-def printable(text: str) -> str:
-    """Write every control character as its escape, so that a message stays on one line."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def path_text(path: object) -> str:
