@@ -68,3 +68,10 @@ def test_a_platform_whose_bits_differ_fails_and_names_the_lines():
         platforms.compared("kernel_bits.txt", other)
     with pytest.raises(platforms.FailureError, match="1 of"):
         platforms.compared("kernel_bits.txt", "".join(text.splitlines(keepends=True)[1:]))
+
+
+def test_a_tool_that_is_missing_is_named_before_anything_is_built(monkeypatch):
+    release = script("release")
+    monkeypatch.setattr(release, "TOOLS", ("pytest", "no-such-tool"))
+    with pytest.raises(SystemExit, match=r"^no-such-tool not installed: pip install pytest no-such-tool$"):
+        release.check_tools()
