@@ -160,6 +160,18 @@ auto read_freely(Held& self, nb::handle bytes, Read read) {
     });
 }
 
+template <class Held>
+void begin(Held& self, std::int64_t line) {
+    const Turn::Held held(self.turn);
+    self.reader.begin(line);
+}
+
+template <auto Get>
+auto fact(HeldScan& self) {
+    const Turn::Held held(self.turn);
+    return (self.reader.*Get)();
+}
+
 void feed_scan(HeldScan& self, nb::handle bytes, bool last) {
     read_freely(self, bytes, [&](const Bytes& text) {
         self.reader.feed(text.data(), text.size(), last);
@@ -221,19 +233,19 @@ void sx::bind_csv(nb::module_& module) {
     module.attr("CsvProblem") = nb::steal(problem_type);
     nb::class_<HeldScan>(module, "CsvScan", "Finds the types of the columns of CSV text.")
         .def("__init__", &make_scan, "delimiter"_a, "columns"_a, "n_jobs"_a = 1, "longest_line"_a = 64'000'000)
-        .def("begin", [](HeldScan& self, std::int64_t line) { self.reader.begin(line); }, "line"_a,
+        .def("begin", &begin<HeldScan>, "line"_a,
              "Begin a file, whose header is on this line.")
         .def("feed", &feed_scan, "bytes"_a, "last"_a, "Read more text; last if it is the end of a file.")
-        .def_prop_ro("rows", [](const HeldScan& self) { return self.reader.rows(); })
-        .def_prop_ro("longest_line", [](const HeldScan& self) { return self.reader.longest_line(); })
-        .def_prop_ro("line_ends", [](const HeldScan& self) { return self.reader.line_ends(); })
+        .def_prop_ro("rows", &fact<&CsvScan::rows>)
+        .def_prop_ro("longest_line", &fact<&CsvScan::longest_line>)
+        .def_prop_ro("line_ends", &fact<&CsvScan::line_ends>)
         .def("columns", &scanned,
              "For each column: bits of the types that all its cells have, in the order of cells.TYPES; whether a number "
              "stands between white space beyond ASCII; how many cells are not missing; bytes of the longest; the first "
              "row, from 0, whose cell is not a number, or -1; that cell.");
     nb::class_<HeldColumns>(module, "CsvColumns", "Reads columns of CSV text.")
         .def("__init__", &make_columns, "delimiter"_a, "kinds"_a, "n_jobs"_a = 1, "longest_line"_a = 64'000'000)
-        .def("begin", [](HeldColumns& self, std::int64_t line) { self.reader.begin(line); }, "line"_a,
+        .def("begin", &begin<HeldColumns>, "line"_a,
              "Begin a file, whose header is on this line.")
         .def("feed", &feed_columns, "bytes"_a, "last"_a,
              "Read more text; last if it is the end of a file. Returns numbers, whole numbers and flags, one row for "

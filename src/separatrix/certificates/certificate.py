@@ -191,7 +191,7 @@ class Certificate:
         positive, negative = _place(self.positive, labels), _place(self.negative, labels)
         if positive is None or (self.negative is not None and negative is None):
             seen = ", ".join(repr(each) for each in labels[:8]) + (", ..." if len(labels) > 8 else "")
-            return Check((f"the labels are {seen}; the certificate is about {self.names}",))
+            return Check((f"the labels are {seen}; the certificate is about {self.names:.200}",))
         intercept: Any = self.fit_intercept  # from a file it may be anything
         if not isinstance(intercept, bool):
             return Check((f"fit_intercept must be True or False; it is {intercept!r:.60}",))

@@ -140,3 +140,50 @@ def test_an_index_of_a_sparse_matrix_that_points_outside_is_refused(tmp_path):
     path = tmp_path / "d.npz"
     np.savez(path, format=b"csr", shape=(2, 3), data=[1.0, 2.0], indices=np.array([1, 77777], "i4"), indptr=[0, 1, 2])
     assert "is not a whole file of NumPy arrays: " in outcome(path)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("place", [3, 77777, 50_000_000, -1])
+def test_no_format_of_a_sparse_matrix_may_point_outside(tmp_path, form, place):
+    path = tmp_path / "d.npz"
+    indices = np.full(2000, place, "i4")
+    np.savez(path, format=form.encode(), shape=(3, 3), data=np.ones(2000), indices=indices, indptr=[0, 700, 1400, 2000])
+    assert "is not a whole file of NumPy arrays: " in outcome(path)
+    np.savez(path, format=form.encode(), shape=(3, 3), data=[1.0], indices=[0], indptr=[0, 10**9, 2, 1])
+    assert "is not a whole file of NumPy arrays: " in outcome(path)
+    np.savez(path, format=b"coo", shape=(3, 3), data=[1.0], row=[0], col=[place])
+    assert "is not a whole file of NumPy arrays: " in outcome(path)
+
+
+def test_other_formats_and_parts_of_sparse_matrices_are_refused_by_name(tmp_path):
+    path = tmp_path / "d.npz"
+    for form in (b"bsr", b"dia", b"odd", 7.0):
+        np.savez(path, format=form, shape=(2, 2), data=[1.0], indices=[0], indptr=[0, 1, 1])
+        assert "csr, csc, coo can be read" in outcome(path)
+    for parts in ({"shape": (2, 2.5)}, {"shape": (2, 2, 2)}, {"indices": [0.0]}, {"data": [[1.0]]}):
+        np.savez(
+            path, **{"format": b"csr", "shape": (2, 2), "data": [1.0], "indices": [0], "indptr": [0, 1, 1], **parts}
+        )
+        assert "has a sparse matrix whose" in outcome(path)
+    np.savez(path, format=b"coo", shape=(2**40, 2), data=[1.0], row=[0], col=[0])
+    assert "claims 1,099,511,627,776 rows, which do not fit into memory" in outcome(path)
+
+
+def test_texts_with_characters_that_do_not_exist_are_refused(tmp_path):
+    bad = np.array([0x41, 0x110000], dtype=np.uint32).view("U1")
+    np.savez(tmp_path / "d.npz", X=np.eye(2), y=bad)
+    assert "d.npz, y: a text has characters that do not exist" in outcome(tmp_path / "d.npz")
+    record = np.zeros(2, dtype=[("a", "f8"), ("c", "U1")])
+    record["c"] = bad
+    np.save(tmp_path / "r.npy", record)
+    with (
+        open_source(str(tmp_path / "r.npy")) as source,
+        pytest.raises(ValueError, match="characters that do not"),
+    ):
+        list(source.batches(["c"]))
+
+
+def test_numbers_that_no_double_holds_are_infinite_without_a_warning(tmp_path):
+    np.save(tmp_path / "d.npy", np.array([[np.finfo(np.longdouble).max, 1.0]] * 2))
+    with open_source(str(tmp_path / "d.npy")) as source:
+        assert np.isinf(next(source.blocks())[0][0, 0])

@@ -139,3 +139,31 @@ def test_a_link_to_a_database_is_that_database(tmp_path):
     shutil.move(tmp_path / "d.sqlite", tmp_path / "far" / "d.sqlite")
     os.symlink(tmp_path / "far" / "d.sqlite", tmp_path / "d.sqlite")
     assert read(tmp_path / "d.sqlite") == list(range(ROWS))
+
+
+def test_reading_a_database_leaves_no_log_beside_it(tmp_path):
+    path = tmp_path / "w.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("pragma journal_mode=wal")
+    connection.execute("create table t (a, y)")
+    connection.executemany("insert into t values (?, ?)", [(k, k % 2) for k in range(9)])
+    connection.commit()
+    connection.close()
+    assert [each.name for each in tmp_path.iterdir()] == ["w.sqlite"]
+    with open_source(str(path)) as source:
+        assert source.n_rows == 9
+    assert [each.name for each in tmp_path.iterdir()] == ["w.sqlite"]
+
+
+def test_rows_in_a_log_are_read_through_a_link_too(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.sqlite").symlink_to(tmp_path / "real" / "w.sqlite")
+    writer = sqlite3.connect(tmp_path / "real" / "w.sqlite")
+    writer.execute("pragma journal_mode=wal")
+    writer.execute("pragma wal_autocheckpoint=0")
+    writer.execute("create table t (a, y)")
+    writer.executemany("insert into t values (?, ?)", [(k, k % 2) for k in range(9)])
+    writer.commit()
+    with open_source(str(tmp_path / "link.sqlite")) as source:
+        assert source.n_rows == 9
+    writer.close()

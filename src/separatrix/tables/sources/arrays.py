@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_LONGEST_LABEL = 1 << 16  # bytes
+_SPARSE = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}  # formats and their parts
+
+
 class ArraySource(MatrixSource):
     """Rows held in arrays.
 
@@ -47,6 +51,10 @@ class ArraySource(MatrixSource):
             raise ValueError(f"{self.name} has an empty matrix of shape {X.shape}")
         if y is not None and y.shape != (X.shape[0],):
             raise ValueError(f"{self.name} has {X.shape[0]} rows in X and a y of shape {y.shape}")
+        if y is not None and (y.dtype.kind not in "biufUS" or y.dtype.itemsize > _LONGEST_LABEL):
+            raise ValueError(f"{self.name} has a y of type {y.dtype}; numbers or short texts are needed")
+        if y is not None:
+            _check_text(y, f"{self.name}, y")
         self.n_rows, self.width = map(int, X.shape)
         self.labelled = y is not None
         self._X, self._y, self._fraction = X, y, 0.0
@@ -57,7 +65,9 @@ class ArraySource(MatrixSource):
             block = self._X[start : start + rows]
             labels = None if self._y is None else self._y[start : start + rows]
             self._fraction = min(1.0, (start + rows) / self._X.shape[0])
-            yield (block.astype(np.float64) if self.sparse else np.array(block, dtype=np.float64)), labels
+            with np.errstate(over="ignore", invalid="ignore"):  # what no double holds is refused as infinite
+                values = block.astype(np.float64) if self.sparse else np.array(block, dtype=np.float64)
+            yield values, labels
 
     def fraction(self) -> float | None:
         """Return how much of the current pass has been read."""
@@ -102,6 +112,8 @@ class RecordSource(TableSource):
             raise ValueError(f"{self.name} has no rows")
         for start in range(0, self.n_rows, rows):
             part = self._array[start : start + rows]
+            for name in names:
+                _check_text(part[name], f"{self.name}, field {name!r}")
             values = [pa.array(_aligned(part[name])) for name in names]
             arrays = [standard_array(each, self.columns[k]) for each, k in zip(values, places, strict=True)]
             self._fraction = min(1.0, (start + rows) / self.n_rows)
@@ -110,6 +122,14 @@ class RecordSource(TableSource):
     def fraction(self) -> float | None:
         """Return how much of the current pass has been read."""
         return self._fraction
+
+
+def _check_text(values: Any, where: str) -> None:
+    """Refuse texts with what is no character: NumPy makes strings of them that crash others."""
+    if values.dtype.kind == "U" and values.dtype.itemsize:
+        points = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("=")).view(np.uint32)
+        if ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any():
+            raise ValueError(f"{where}: a text has characters that do not exist")
 
 
 def _aligned(values: Any) -> Any:
@@ -139,11 +159,32 @@ def open_npz(request: Request) -> MatrixSource:
             return ArraySource(path, name, _member(archive, "X"), _member(archive, "y") if "y" in names else None)
         if not {"format", "shape", "data"} <= set(names):
             raise ValueError(f"{path_text(name)} has no array X; its arrays are {listed(names) or 'none'}")
-        from scipy import sparse
+        return ArraySource(path, name, _sparse(archive, path_text(name)))
 
-        matrix = sparse.csr_matrix(sparse.load_npz(path))
-        matrix.check_format(full_check=True)  # an index outside would be read from somewhere else
-        return ArraySource(path, name, matrix)
+
+def _sparse(archive: zipfile.ZipFile, called: str) -> Any:
+    """Return the sparse matrix of an archive as CSR; its indices are checked before SciPy follows them."""
+    from scipy import sparse
+
+    form = _member(archive, "format")
+    text = form.item() if form.ndim == 0 and form.dtype.kind in "SU" else None
+    text = text.decode("ascii", "replace") if isinstance(text, bytes) else text
+    if text not in _SPARSE:
+        raise ValueError(f"{called} has a sparse matrix of the format {text!r:.20}; {', '.join(_SPARSE)} can be read")
+    shape = _member(archive, "shape")
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or not all(0 <= size < 2**62 for size in shape.tolist()):
+        raise ValueError(f"{called} has a sparse matrix whose shape is not two whole numbers")
+    size = (int(shape[0]), int(shape[1]))
+    if 16 * size[0] > available():
+        raise ValueError(f"{called} claims {size[0]:,} rows, which do not fit into memory")
+    data, *places = (_member(archive, each) for each in ("data", *_SPARSE[text]))
+    if data.ndim != 1 or any(each.dtype.kind not in "iu" or each.ndim != 1 for each in places):
+        raise ValueError(f"{called} has a sparse matrix whose parts are not lists of numbers")
+    if text == "coo":
+        return sparse.coo_matrix((data, tuple(places)), shape=size).tocsr()
+    matrix = (sparse.csr_matrix if text == "csr" else sparse.csc_matrix)((data, *places), shape=size)
+    matrix.check_format(full_check=True)  # an index outside would be read from somewhere else
+    return sparse.csr_matrix(matrix)
 
 
 def _check_members(archive: zipfile.ZipFile, name: str) -> None:
@@ -183,4 +224,5 @@ def _damage(name: str) -> Iterator[None]:
             raise
         if "allow_pickle" in str(problem) or "Python objects" in str(problem):
             raise ValueError(f"{called} has Python objects; only arrays of numbers can be read") from None
-        raise ValueError(f"{called} is not a whole file of NumPy arrays: {short(problem)}") from None
+        why = "the header of an array cannot be read" if "malformed node" in str(problem) else short(problem)
+        raise ValueError(f"{called} is not a whole file of NumPy arrays: {why}") from None

@@ -48,7 +48,8 @@ class SqliteSource(TableSource):
         self._read = 0
         declared: dict[str, str] = {}
         try:
-            self._connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
+            alone = "&immutable=1" if self._would_make_a_log(path) else ""
+            self._connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro{alone}", uri=True)
         except sqlite3.Error as problem:
             raise ValueError(f"{self._called} cannot be opened: {short(problem)}") from None
         try:
@@ -62,6 +63,13 @@ class SqliteSource(TableSource):
         except BaseException:
             self.close()
             raise
+
+    def _would_make_a_log(self, path: str) -> bool:
+        """Return whether SQLite would leave a new log beside a file that it only reads."""
+        with open(path, "rb") as file:
+            head = file.read(20)
+        beside = os.path.realpath(path)
+        return head[18:20] == b"\x02\x02" and not any(os.path.exists(beside + end) for end in (self.log, "-shm"))
 
     def _check_whole(self, path: str) -> None:
         """Refuse a file whose end is missing or whose pages do not hang together; SQLite may read it as other rows."""
