@@ -24,6 +24,8 @@ fcntl: Any = None if os.name == "nt" else importlib.import_module("fcntl")  # on
 _DAY = 86400.0  # seconds, after which a part that was left behind is nobody's
 _SHOWN = 40  # characters of the name that a part has in its own
 _SCRATCH = "separatrix-"
+_SCRATCH_NAME = re.compile(r"separatrix-[a-z0-9_]{8}")  # as tempfile makes them
+_LOCK = ".separatrix-owner"  # in each, an empty file
 
 before_writing: ContextVar[Callable[[Path], None] | None] = ContextVar("before_writing", default=None)
 """Called with each path that is about to be written; may refuse it with a ValueError."""
@@ -37,7 +39,7 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], None])
     to the same path removes it.
     """
     with _explained(path):
-        if not _is_special(Path(path)):
+        if not is_special(Path(path)):
             _replace({Path(path): write})
             return
         with Path(path).open("wb") as file:  # by its own name: the end of a pipe has no other
@@ -67,7 +69,8 @@ def _filling(content: bytes) -> Callable[[BinaryIO], None]:
     return write
 
 
-def _is_special(path: Path) -> bool:
+def is_special(path: Path) -> bool:
+    """Return whether a path is a device or a pipe: written to, not replaced."""
     return path.exists() and not path.is_file()
 
 
@@ -100,6 +103,9 @@ def _replace(files: Mapping[Path, Callable[[BinaryIO], None]]) -> None:
                 os.fsync(file.fileno())
             if mode is not None:
                 os.chmod(part, mode)
+        if check is not None:  # once more: what is there may have changed while the parts were written
+            for path in files:
+                check(path)
         for target, part in parts.items():
             os.replace(part, target)
     except BaseException:
@@ -217,10 +223,11 @@ class ScratchFolder:
         _sweep(where)
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=where))
-            lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-            if _lock(lock) is not False:
-                break
-            os.close(lock)  # a process that removes what others left was faster, and takes it for such
+            lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            with contextlib.suppress(OSError):
+                if _lock(lock) is not False and os.path.samestat(os.fstat(lock), os.stat(self.path / _LOCK)):
+                    break
+            os.close(lock)  # a process that removes what others left was faster, and took it for such
         self._end = weakref.finalize(self, _remove, self.path, lock, os.getpid())
 
     def close(self) -> None:
@@ -251,14 +258,14 @@ def _sweep(parent: Path) -> None:
         return
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
-            if not entry.name.startswith(_SCRATCH) or not entry.is_dir(follow_symlinks=False):
+            if not _SCRATCH_NAME.fullmatch(entry.name) or not entry.is_dir(follow_symlinks=False):
                 continue
             with contextlib.suppress(OSError):
                 if entry.stat(follow_symlinks=False).st_uid != os.geteuid():
                     continue
-                handle = os.open(Path(entry.path) / "lock", os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+                handle = os.open(Path(entry.path) / _LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
                 try:
-                    if _lock(handle) is True:
+                    if _lock(handle) is True and not os.fstat(handle).st_size:
                         shutil.rmtree(entry.path, ignore_errors=True)
                 finally:
                     os.close(handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,13 +92,56 @@ def test_the_next_command_removes_what_a_killed_one_left(ended, run, monkeypatch
 
 
 def test_folders_of_others_are_left_alone(tmp_path):
-    for name in ("separatrix-notes", "other"):
+    for name in ("separatrix-notes", "other", "separatrix-abcdefgh", "separatrix-12345678"):
         (tmp_path / name).mkdir()
+        (tmp_path / name / "lock").write_text("")
         (tmp_path / name / "file").write_text("mine")
+    (tmp_path / "separatrix-12345678" / ".separatrix-owner").write_text("mine")
     (tmp_path / "separatrix-link").symlink_to(tmp_path / "other")
     with ScratchFolder(tmp_path) as folder:
         assert folder.parent == tmp_path
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "separatrix-link", "separatrix-notes"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "other", "separatrix-12345678", "separatrix-abcdefgh", "separatrix-link", "separatrix-notes",
+    ]  # fmt: skip
+
+
+def test_a_folder_that_another_process_takes_for_left_behind_is_made_again(tmp_path, monkeypatch):
+    from separatrix import files
+
+    usual, taken = files._lock, []
+
+    def late(handle):
+        if not taken:  # another process locks it first, and removes it
+            taken.extend(tmp_path.iterdir())
+            shutil.rmtree(taken[0])
+        return usual(handle)
+
+    monkeypatch.setattr(files, "_lock", late)
+    with ScratchFolder(tmp_path) as folder:
+        assert folder.is_dir()
+        assert [folder] != taken
+
+
+@pytest.mark.parametrize("name", ["fit", "fit --sql"])
+def test_a_signal_while_pandas_is_imported_is_not_lost(tmp_path, name):
+    """Libraries that import pandas from C++ swallow what a signal raises in there."""
+    pytest.importorskip("pandas")
+    code = (
+        "import importlib.abc, os, signal, sys\n"
+        "class Finder(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'pandas': os.kill(os.getpid(), signal.SIGTERM)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from separatrix.cli import main\n"
+        "main()"
+    )
+    (tmp_path / "t.csv").write_text(ROWS)
+    source = ["t.csv"] if name == "fit" else ["--sql", "select * from 't.csv'"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, "fit", *source, "--target", "y", "-o", "m.sx"], cwd=tmp_path, capture_output=True,
+        text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 130, (done.returncode, done.stdout, done.stderr)
 
 
 def test_a_fork_that_ends_does_not_remove_the_folder():

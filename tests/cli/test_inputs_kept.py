@@ -179,3 +179,36 @@ def test_a_wait_for_a_lock_ends_when_the_file_is_replaced(tmp_path):
         write_text(path, "new")
     other.join(10)
     assert order == ["waits", "new"]
+
+
+def test_outputs_that_a_pattern_does_not_find_are_written(files, run):
+    Path("out").mkdir()
+    assert run("predict", "m.sx", "*.csv", "-o", "out/p.csv")[0] == 0
+    Path("out/p.csv").unlink()
+    assert run("predict", "m.sx", "[v].csv", "-o", "p.txt.csv")[0] == 0
+    Path("p.txt.csv").unlink()
+    assert "one of the files of the input **/*.csv" in run("predict", "m.sx", "**/*.csv", "-o", "out/q.csv")[2]
+
+
+def test_a_fit_that_ends_while_an_update_is_written_is_not_lost(files, run, monkeypatch):
+    from separatrix import files as writing
+
+    usual = writing._tidy
+
+    def meanwhile(target):
+        usual(target)
+        Path("other.sx").write_bytes(Path("m.sx").read_bytes() + b"")
+        os.replace("other.sx", "m.sx")
+
+    monkeypatch.setattr(writing, "_tidy", meanwhile)
+    status, _, err = run("update", "m.sx", "v.csv")
+    assert status == 2
+    assert "m.sx has changed since it was read and is not replaced" in err
+    assert contents() == files
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no such device")
+def test_a_device_is_written_to_where_its_folder_may_not_be(files, run, monkeypatch):
+    usual = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != "/dev" and usual(path, mode))
+    assert run("trace", "lecture-000", "-o", "/dev/null")[0] == 0

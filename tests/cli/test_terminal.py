@@ -78,14 +78,14 @@ def test_files_are_written_as_they_are_and_shown_on_a_terminal_with_escapes(mode
 def test_too_little_address_space_is_said_before_libraries_crash():
     import resource
 
-    for size in (1 << 29, 1 << 30, 3071 << 20):
+    for size in (1 << 29, 1 << 30, 1899 << 20):
         done = subprocess.run(
             [sys.executable, "-c", MAIN, "fit", "penguins", "--target", "species"], capture_output=True, text=True,
             preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
         )  # fmt: skip
         assert done.returncode == 2
         assert done.stderr == (
-            f"separatrix: the address space is limited to {size >> 20:,} MB; at least 3,072 MB are needed (see ulimit "
+            f"separatrix: the address space is limited to {size >> 20:,} MB; at least 1,900 MB are needed (see ulimit "
             "-v)\n"
         )
 
@@ -93,7 +93,7 @@ def test_too_little_address_space_is_said_before_libraries_crash():
 def test_the_least_address_space_is_enough(tmp_path):
     import resource
 
-    size = 3072 << 20
+    size = 1900 << 20
     for command in (["fit", "penguins", "--target", "species", "-o", "p.sx"], ["predict", "p.sx", "penguins"]):
         done = subprocess.run(
             [sys.executable, "-c", MAIN, *command], capture_output=True, text=True, cwd=tmp_path,

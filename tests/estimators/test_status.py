@@ -165,3 +165,20 @@ def test_the_status_of_a_trace_tells_the_errors_of_its_final_weights():
         assert (int(said[2]) if said else 0) == wrong
         told += wrong > 0
     assert told
+
+
+def test_ctrl_c_while_training_rows_are_counted_keeps_the_model(monkeypatch):
+    from separatrix.estimators import classifier
+
+    def pressed(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(classifier, "count_wrong", pressed)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    model = Perceptron(readout="averaged", max_iter=3, stop=stops.MaxEpochs(3))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_.interrupted
+    assert str(model.status_).endswith("averaged weights not checked on the training rows (interrupted)")
+    assert model.predict(X).shape == (60,)

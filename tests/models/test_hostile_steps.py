@@ -7,11 +7,12 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
 
 import separatrix as sx
 from forged_models import apart, attribute, put, together
@@ -90,14 +91,6 @@ def test_a_file_does_not_say_how_many_processes_are_started():
     [
         (make_pipeline(CountVectorizer(token_pattern=EVIL + "?"), sx.Perceptron()), TEXTS, TOPICS, "token_pattern"),
         (make_pipeline(CountVectorizer(ngram_range=(1, 40)), sx.Perceptron()), TEXTS, TOPICS, "ngram_range"),
-        (
-            make_pipeline(
-                ColumnTransformer([("a", StandardScaler(), make_column_selector(pattern="(c+)+ount"))]), sx.Perceptron()
-            ),
-            FRAME,
-            TOPICS,
-            "make_column_selector",
-        ),
     ],
 )
 def test_what_would_not_be_read_is_not_written(model, rows, labels, text, tmp_path):
@@ -107,10 +100,40 @@ def test_what_would_not_be_read_is_not_written(model, rows, labels, text, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("pattern", [".*_id$", "^num_.*$", "^(?!num)", "count|id", "(?i)COUNT", None])
+def test_columns_chosen_by_name_are_kept_and_never_chosen_again(pattern, tmp_path):
+    rows = FRAME[["size", "count"]].fillna(0.0)
+    columns = ColumnTransformer(
+        [("a", StandardScaler(), make_column_selector(pattern=pattern))], remainder="passthrough"
+    )
+    model = make_pipeline(columns, sx.Perceptron()).fit(rows, TOPICS)
+    sx.save(model, tmp_path / "model.sx")
+    assert (sx.load(tmp_path / "model.sx").predict(rows) == model.predict(rows)).all()
+
+
+@pytest.mark.parametrize("encoding", ["utf_8", "cp1251", "gbk", "UTF-8", "latin-1"])
+def test_any_encoding_of_text_is_kept(encoding, tmp_path):
+    model = make_pipeline(TfidfVectorizer(encoding=encoding), sx.Perceptron()).fit(TEXTS, TOPICS)
+    sx.save(model, tmp_path / "model.sx")
+    assert (sx.load(tmp_path / "model.sx").predict(TEXTS) == model.predict(TEXTS)).all()
+
+
+def test_a_few_long_categories_among_many_short_ones_are_kept(tmp_path):
+    cells = np.array([[f"c{k:06}"] for k in range(20_000)] + [["x" * 300]])
+    step = OneHotEncoder().fit(cells)
+    model = make_pipeline(step, sx.Perceptron(max_iter=1, stop=sx.stops.MaxEpochs(1))).fit(cells, np.arange(20_001) % 2)
+    sx.save(model, tmp_path / "model.sx")
+    assert sx.load(tmp_path / "model.sx").steps[0][1].categories_[0][-1] == "x" * 300
+
+
 @pytest.mark.parametrize(
     "pattern",
-    [r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\w+", r"[a-zA-Z]+", r"\S+", r"\b[^\d\W]+\b", r"\b[a-z]{3,}\b", "[a-z#]"],
-)
+    [
+        r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\w+", r"[a-zA-Z]+", r"\S+", r"\b[^\d\W]+\b", r"\b[a-z]{3,}\b", "[a-z#]",
+        r"[^|]+", r"[a-z&]+", r"[^\n\t]+", r"(\w+)", r"(?u)\b(\w\w+)\b", r"(?:\w+)", r"(?i)\b\w+\b", r"\w\w+\b",
+        r"#?\w+", r"\w+|\S", r"(?u)\b\w\w+\b|!|\?", r"\w+(?:['-]\w+)*", r"\w{2,}",
+    ],
+)  # fmt: skip
 def test_plain_patterns_are_kept_and_their_time_grows_with_the_text(pattern, tmp_path):
     model = make_pipeline(TfidfVectorizer(token_pattern=pattern), sx.Perceptron()).fit(TEXTS, TOPICS)
     sx.save(model, tmp_path / "model.sx")
@@ -120,6 +143,17 @@ def test_plain_patterns_are_kept_and_their_time_grows_with_the_text(pattern, tmp
         began = time.process_time()
         again.predict([text])
         assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(\w+)+#", r"\w+\w+#", r"(?:a|a)*b", r"(a*)*b", r"[a-z]+\b", r"\S+\b", r"(?:\w+)*#", r"\w+(?:\w+)*#",
+        r"\b(\w+\s?)+\b", r"(\w+|\S+)#", "a|" * 400 + "a",
+    ],
+)  # fmt: skip
+def test_patterns_that_may_backtrack_are_not_plain(pattern):
+    assert not is_token_pattern(pattern)
 
 
 def test_checking_a_pattern_takes_no_time_itself():

@@ -111,6 +111,10 @@ def test_numbers_that_a_source_keeps_as_text_are_told_as_such(tmp_path):
         ["007", "x", "12"] * 30,
         ["1", "1", "1", "x"] * 20,
         ["1,2,3", "a"] * 9,
+        ["1", "2", "3", "1,2", "2,3", "1,3"] * 9,
+        ["0"] * 500 + ["E12", "K7", "Q1", "Z9"],
+        [f"{k % 24:02}" for k in range(200)],
+        ["02139", "10001", "94105", "60601"] * 9,
     ],
 )
 def test_codes_with_and_without_letters_are_categories(tmp_path, cells):

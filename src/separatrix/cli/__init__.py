@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import Any
 
-_LEAST = 3 << 30  # bytes of address space that the libraries take when they are loaded
+_LEAST = 1900 << 20  # bytes of address space, below which libraries crash while they are loaded
 _NO_MEMORY = re.compile("allocate memory|failed to map segment", re.IGNORECASE)
 
 

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from separatrix.files import before_writing
+from separatrix.files import before_writing, is_special
 
 _PARQUET = (".parquet", ".pq")  # what is read of a folder
 
@@ -67,7 +67,8 @@ class Guard:
         folder = path.resolve().parent
         if not folder.is_dir():
             raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
-        if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        replaced = not is_special(path)  # by a new file, which the folder must take
+        if (replaced and not os.access(folder, os.W_OK)) or (path.exists() and not os.access(path, os.W_OK)):
             raise ValueError(f"cannot write {path}: permission denied")
         for other, its in self._outputs.items():
             if other.resolve() == path.resolve():
@@ -147,4 +148,14 @@ def _lists(listing: str, path: Path) -> bool:
     if os.path.isdir(listing):
         inside = os.path.realpath(listing) + os.sep
         return target.startswith(inside) and path.suffix.lower() in _PARQUET
-    return glob.has_magic(listing) and fnmatch.fnmatch(target, os.path.realpath(listing))
+    return glob.has_magic(listing) and _matches(Path(target).parts, Path(os.path.realpath(listing)).parts)
+
+
+def _matches(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
+    """Return whether glob would find a path: only ** spans folders, and hidden names need a dot in the pattern."""
+    if not parts or not patterns:
+        return not parts and not patterns
+    if patterns[0] == "**":
+        return _matches(parts, patterns[1:]) or (not parts[0].startswith(".") and _matches(parts[1:], patterns))
+    hidden = parts[0].startswith(".") and not patterns[0].startswith(".")
+    return not hidden and fnmatch.fnmatchcase(parts[0], patterns[0]) and _matches(parts[1:], patterns[1:])

@@ -54,7 +54,11 @@ def with_kept_errors(
     seen = _seen(status, states, n_classes)
     if (proved and seen == 0) or (what == "last weights" and _another_loss(status, states)):
         return status
-    counted = count()
+    try:
+        counted = count()
+    except KeyboardInterrupt:  # the model is there: what is lost is only this number
+        unchecked = f"{status.text}; {what} not checked on the training rows (interrupted)"
+        return replace(status, text=unchecked, interrupted=True)
     if counted is None:
         return replace(status, text=f"{status.text}; {what} not checked on the training rows")
     wrong, total = counted

@@ -26,7 +26,7 @@ TYPES: dict[str, Any] = {name: np.dtype(name).type for name in DTYPES} | {
 }  # fmt: skip
 TYPE_NAMES = {kind: name for name, kind in TYPES.items()}
 DTYPE_TEXT = re.compile(r"[<|][biuf][1248]|\|O|<U[0-9]{1,4}", re.ASCII)
-_PADDING, _MOST_PADDING, _BY_CHARACTER = 1 << 18, 1 << 26, 16
+_PADDING, _MOST_PADDING, _BY_CHARACTER = 1 << 22, 1 << 26, 64
 
 
 def most_blanks(characters: int) -> int:

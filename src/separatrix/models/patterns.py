@@ -1,19 +1,26 @@
 r"""Regular expressions from a model file: only such whose time grows no faster than the text that they search.
 
 Backtracking makes other patterns take time without end: ``(\w+)+#`` never comes back from thirty letters. Here a
-pattern is a row of single characters (letters, digits, ``\w``, ``[a-z]`` and the like), of which only the last may be
-repeated, and nothing follows it but ``\b``, and that only where ``\b`` stands first as well: a try that fails has then
-gone over characters at which no other begins.
+pattern is a row of single characters (letters, digits, ``\w``, ``[a-z]`` and the like), of which the first may be
+optional and only the last may be repeated. Behind that may stand a part that can be left out, as in ``\w+(?:'\w+)?``:
+it never makes a match fail. ``\b`` may end it where ``\b`` stands first as well, or behind ``\w``: a try that fails has
+then gone over characters at which no other begins. Several such patterns may be alternatives.
 """
 
 from __future__ import annotations
 
 import re
 
-_CHARACTER = r"(?:\\[wdsWDS.-]|\[\^?(?:\\[wdsWDS.\-\]]|[^\\\[\]&|~])+\]|\w|[ .#@'-])"
+_INSIDE = r"(?:\\[wdsWDSntr.\-\]]|&(?!&)|\|(?!\|)|~(?!~)|[^\\\[\]&|~])"  # no && in a class
+_CHARACTER = rf"(?:\\[wdsWDSntr.?!$*+|-]|\[\^?{_INSIDE}+\]|\w|[ !#@'-]|\.)"
 _REPEATED = r"(?:[+*?]|\{[0-9]{1,3}(?:,[0-9]{0,3})?\})"
-_TOKENS = re.compile(rf"(?:\(\?u\))?(\\b)?{_CHARACTER}{{0,32}}{_CHARACTER}{_REPEATED}?(?(1)(?:\\b)?)")
-_NAMES = re.compile(rf"\^?{_CHARACTER}{{1,64}}(?:{_REPEATED}|\$)?")
+_TAIL = rf"(?:\(\?:{_CHARACTER}{{1,4}}{_REPEATED}?\)[?*])?"
+_BODY = rf"(?:{_CHARACTER}\?)?{_CHARACTER}{{0,32}}{_CHARACTER}{_REPEATED}?"
+_BRANCH = rf"(?:\\b{_BODY}(?:\\b)?|{_CHARACTER}{{0,32}}\\w{_REPEATED}?\\b|{_BODY}{_TAIL})"
+_BRANCHES = re.compile(rf"{_BRANCH}(?:\|{_BRANCH}){{0,7}}")
+_GROUPED = re.compile(rf"(\\b)?\((?:\?:)?{_BODY}\)(?(1)(?:\\b)?)")  # one group around all
+_FLAGS = re.compile(r"\(\?[iu]{1,2}\)")
+_LONGEST = 500
 
 
 def is_token_pattern(pattern: str) -> bool:
@@ -24,15 +31,5 @@ def is_token_pattern(pattern: str) -> bool:
     >>> [is_token_pattern(each) for each in (r"(?u)\b\w\w+\b", r"\w+", r"\b[a-zA-Z]{3,}\b", r"(\w+)+#", r"\w+\w+#")]
     [True, True, True, False, False]
     """
-    return bool(_TOKENS.fullmatch(pattern))
-
-
-def is_name_pattern(pattern: str) -> bool:
-    """Whether this pattern of column names is harmless.
-
-    Examples
-    --------
-    >>> [is_name_pattern(each) for each in ("^num_", "_id$", "x.*", "(x+)+$")]
-    [True, True, True, False]
-    """
-    return bool(_NAMES.fullmatch(pattern))
+    body = _FLAGS.sub("", pattern, count=1) if _FLAGS.match(pattern) else pattern
+    return len(body) <= _LONGEST and bool(_BRANCHES.fullmatch(body) or _GROUPED.fullmatch(body))

@@ -39,6 +39,7 @@ _FINISHED = 500  # examples, up to which a problem is solved as far as rounding 
 _AUDITED = 128  # examples whose float32 sums are held against float64 ones
 _PATIENCE = 30  # rounds in which the dual must rise
 _WINDOW = 300  # rounds over which the pace of the gap is measured; more where a round sees a part of the points
+_NEAR_END = 10  # windows before max_iter in which the pace no longer matters
 _AGAIN = 30  # times that rounding may turn a gap that was reached into one that is not
 _TINY = np.finfo(np.float64).tiny
 
@@ -247,7 +248,8 @@ class KernelRun:
             above, below = min(above, primal), max(below, dual)
             gaps.append(above - below)
             window = _WINDOW * -(-self._n // max(len(self._set), 1))
-            if len(gaps) > window and gaps[-1] > (1.0 - window / self._max_iter) * gaps[-1 - window]:
+            soon = self._max_iter - len(rounds) < _NEAR_END * window  # where stopping saves little
+            if len(gaps) > window and not soon and gaps[-1] > (1.0 - window / self._max_iter) * gaps[-1 - window]:
                 return "stalled"
 
     def _look(self, *, always: bool = False) -> tuple[float, float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,9 @@ from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
 
 _NUMBERS = 20  # a column with so many numbers,
 _MOSTLY = 0.95  # and with this share of its cells, is one of numbers in which some cells are wrong
+_SLIPS = 2  # different texts, or more of them that say that a value is missing:
+_ABSENT = {"", "?", "-", "--", ".", "na", "n.a.", "n/a", "#n/a", "none", "null", "nil", "nan", "unknown", "missing"}
+_CODE = re.compile(r"[+-]?0[0-9]+")  # digits with a zero in front are a name
 _LONG = 30  # texts this long on average are sentences, not categories
 ROWS = 1 << 16  # in a batch
 _WHOLE = 2.0**53  # beyond it, not every whole number is a float
@@ -59,7 +63,7 @@ class Levels:
     def encode(self, column: Any, first: int) -> NDArray[np.int32]:
         """Return the code of each cell of an Arrow column whose first row has this number (from 1)."""
         encoded = column.dictionary_encode()
-        places = np.asarray(encoded.indices.fill_null(MISSING), dtype=np.int64)
+        places = np.where(_known(encoded.indices), _values(encoded.indices, np.int32), MISSING).astype(np.int64)
         return self.translate(encoded.dictionary.to_pylist(), places, first)
 
     def translate(self, values: Sequence[Any], places: NDArray[Any], first: int) -> NDArray[np.int32]:
@@ -90,9 +94,16 @@ class Levels:
         counts : dict
             How many cells have each value.
         """
-        numbers = [count for value, count in counts.items() if means_number(value)]
-        few = len(counts) - len(numbers) < len(numbers)
-        rare = sum(numbers) >= max(_NUMBERS, _MOSTLY * sum(counts.values()))
+        if any(map(_CODE.fullmatch, counts)):  # 007 is a name, and so is 12 beside it
+            return
+        plain = [value for value in counts if is_number(value)]
+        other = [value for value in counts if value not in set(plain)]
+        odd = [value for value in other if means_number(value)]
+        if not plain or len(odd) <= _SLIPS:  # 1,2 and 2,3 among 1, 2 and 3 are answers of several
+            plain, other = plain + odd, [value for value in other if value not in set(odd)]
+        few = len(other) < len(plain)
+        slips = len(other) <= _SLIPS or 2 * sum(value.strip().lower() in _ABSENT for value in other) > len(other)
+        rare = slips and sum(counts[value] for value in plain) >= max(_NUMBERS, _MOSTLY * sum(counts.values()))
         if not (few or rare) or (self._text is None and len(counts) <= (self._most or 0)):
             return
         where, name = f"{self._where}, ", self._name
@@ -172,6 +183,15 @@ class Reader:
         self.part: float | None = None  # of a plain CSV file
         self.plain = -1  # how many rows a plain CSV file had, once it has been read to its end
 
+    def _refuse_text(self, name: str, cells: list[Any], first: int) -> None:
+        row, cell = next(
+            ((k, each) for k, each in enumerate(cells) if isinstance(each, str) and not is_number(each)), (0, "")
+        )
+        if cell:
+            raise ValueError(
+                f"{self.where}, row {first + row:,}, column {name!r}: {quoted(cell)} is not a number"
+            ) from None
+
     def read(self, batch: Any) -> RawRows:
         """Return the rows of an Arrow batch."""
         columns = {name: batch.column(place) for place, name in enumerate(batch.schema.names)}
@@ -180,7 +200,11 @@ class Reader:
         numbers = np.empty((n, len(chosen.numbers)))
         for place, column in enumerate(chosen.numbers):
             cells = columns[column.name]
-            numbers[:, place] = as_floats(cells)
+            try:
+                numbers[:, place] = as_floats(cells)
+            except ValueError:  # Arrow's: a column of text where the model has numbers
+                self._refuse_text(column.name, cells.to_pylist(), first)
+                raise
             if self.exact and column.whole and np.nanmax(np.abs(numbers[:, place]), initial=0.0) >= _WHOLE:
                 _check_whole(self.where, column.name, cells.to_pylist(), first)
         codes = np.empty((n, len(chosen.categories)), dtype=np.int32)
@@ -287,12 +311,39 @@ def as_texts(column: Any) -> list[str | None]:
 
 def as_floats(column: Any) -> NDArray[np.float64]:
     """Return an Arrow column of numbers, NaN where one is missing."""
+    import pyarrow as pa
+
     if column.null_count == len(column):
         return np.full(len(column), np.nan)
-    values = column.to_numpy(zero_copy_only=False)
-    if values.dtype.kind == "O":  # flags with some missing
-        return np.array([np.nan if value is None else float(value) for value in values])
-    return np.asarray(values, dtype=np.float64)
+    if pa.types.is_boolean(column.type):
+        values = _bits(column.buffers()[1], column).astype(np.float64)
+    else:
+        whole = pa.types.is_int64(column.type)
+        values = _values(column if whole else column.cast(pa.float64()), np.int64 if whole else np.float64)
+        values = values.astype(np.float64)
+    if column.null_count:
+        values[~_known(column)] = np.nan
+    return values
+
+
+# Arrow's own way to NumPy imports pandas where it is installed, and loses a Ctrl-C that comes meanwhile.
+
+
+def _values(column: Any, dtype: Any) -> NDArray[Any]:
+    """Return the values of an Arrow column of this type, any number where one is missing."""
+    return np.frombuffer(column.buffers()[1], dtype=dtype)[column.offset : column.offset + len(column)]
+
+
+def _known(column: Any) -> NDArray[np.bool_]:
+    """Return which values of an Arrow column are not missing."""
+    bits = column.buffers()[0]
+    return np.ones(len(column), dtype=bool) if bits is None else _bits(bits, column)
+
+
+def _bits(buffer: Any, column: Any) -> NDArray[np.bool_]:
+    packed = np.frombuffer(buffer, dtype=np.uint8)
+    end = column.offset + len(column)
+    return np.unpackbits(packed, count=end, bitorder="little")[column.offset :].astype(bool)
 
 
 def flags_as_text(column: Any) -> Any:
