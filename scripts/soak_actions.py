@@ -227,7 +227,7 @@ class Actions(Workplace):
 
     def little_memory(self, chance: random.Random) -> None:
         """Run with little address space: success or a sentence."""
-        room = chance.choice((900, 1200, 1600, 2400)) << 20
+        room = chance.choice((1200, 2000, 2400, 3200, 4500)) << 20
 
         def limits() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (room, room))
