@@ -22,7 +22,11 @@ from typing import Any
 import numpy as np
 
 READY = "SOAK_READY"  # the variable with the pipe on which a command says that it begins: signals come later than that
-COMMAND = f"import os; from separatrix.cli import main; os.write(int(os.environ['{READY}']), b'1'); main()"
+COMMAND = f"""import contextlib, os
+from separatrix.cli import main
+with contextlib.suppress(OSError):  # of several commands at once only the last is listened to
+    os.write(int(os.environ['{READY}']), b'1')
+main()"""
 FORMATS = ("csv", "parquet", "jsonl", "sqlite", "libsvm")
 PATIENCE = 180.0  # seconds for a command
 GROWTH = 60 << 10  # kilobytes that this process may grow by
@@ -53,6 +57,7 @@ class Workplace:
         self.resident: list[int] = []
         self.seconds = 1.0  # that a command takes, about
         self._ready: int | None = None
+        self._started: list[subprocess.Popen[str]] = []
         self.log: list[str] = []
         self._after_a_kill = False
         self._whole: dict[Path, tuple[int, int]] = {}
@@ -100,13 +105,22 @@ class Workplace:
             os.close(self._ready)
         self._ready, ready = os.pipe()
         try:
-            return subprocess.Popen(
+            started = subprocess.Popen(
                 [sys.executable, "-c", COMMAND, *map(str, argv)], cwd=self.work, text=True, stdout=stdout,
                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, preexec_fn=limits, pass_fds=[ready],
                 env={**os.environ, "TMPDIR": str(self.temporary), READY: str(ready), **variables},
             )  # fmt: skip
         finally:
             os.close(ready)
+        self._started = [each for each in self._started if each.poll() is None] + [started]
+        return started
+
+    def end_all(self) -> None:
+        """End what a failed action has left running."""
+        for each in self._started:
+            if each.poll() is None:
+                each.kill()
+                each.communicate()
 
     def end(self, started: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
         """Wait for a command; one that does not end is a failure."""
