@@ -7,12 +7,13 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pyarrow as pa
 import pytest
 
-from separatrix.tables.sources import apart
+from separatrix.tables.sources import apart, child
 from separatrix.tables.sources.opening import open_source
 from source_tables import NAMES, TABLE, WRITERS
 
@@ -215,3 +216,153 @@ def test_nested_dictionaries_come_through_the_pipe(tmp_path):
     path = tmp_path / "d.arrow"
     ipc(path, values)
     assert read(path).to_pydict() == {"s": [["a"], ["b"]]}
+
+
+def test_too_little_memory_in_the_parent_is_one_sentence_that_does_not_blame_the_file(written, monkeypatch):
+    def none(length):
+        raise pa.ArrowMemoryError(f"malloc of size {length} failed")
+
+    path = str(written / "t.parquet")
+    with open_source(path) as source:
+        with monkeypatch.context() as patched:
+            patched.setattr(pa, "allocate_buffer", none)
+            with pytest.raises(ValueError, match="memory") as caught:
+                list(source.batches(NAMES))
+        assert str(caught.value) == f"{path} cannot be read: this process has not enough memory for the next rows"
+        assert sum(batch.num_rows for batch in source.batches(NAMES)) == TABLE.num_rows
+
+
+def test_a_source_whose_file_was_away_can_be_read_when_it_is_back(tmp_path):
+    path, away = tmp_path / "t.parquet", tmp_path / "away"
+    WRITERS["t.parquet"](path)
+    with open_source(str(path)) as source:
+        running = source.batches(["x"], rows=7)
+        next(running)
+        path.rename(away)
+        for _ in range(2):
+            with pytest.raises(ValueError, match=r"t\.parquet"):
+                list(source.batches(["x"]))
+        away.rename(path)
+        for _ in range(2):
+            assert sum(batch.num_rows for batch in source.batches(["x"])) == TABLE.num_rows
+        assert sum(batch.num_rows for batch in running) == TABLE.num_rows - 7
+
+
+def test_threads_that_read_one_source_have_a_child_each(written):
+    results = []
+    with open_source(str(written / "t.parquet")) as source:
+
+        def work():
+            try:
+                results.extend(sum(batch.num_rows for batch in source.batches(["x"], rows=50)) for _ in range(5))
+            except BaseException as problem:
+                results.append(problem)
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert results == [TABLE.num_rows] * 15
+
+
+def executable(tmp_path, text):
+    path = tmp_path / "program"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize("text", ["exit 1", "kill -9 $$", "echo hello", "yes hello", "exec sleep 60", None])
+def test_files_are_read_here_where_no_child_starts(written, tmp_path, monkeypatch, text):
+    program = str(tmp_path / "none") if text is None else executable(tmp_path, text)
+    apart._IDLE.forget()
+    monkeypatch.setattr(apart, "_PATIENCE", 0.3)
+    monkeypatch.setattr(sys, "executable", program)
+    for name in ("t.parquet", "t.sqlite"):
+        assert read(written / name).num_rows == TABLE.num_rows
+        assert read(written / name, sql="select * from data").num_rows == TABLE.num_rows
+    assert apart._IDLE._child is None
+
+
+@pytest.mark.parametrize(("text", "why"), [("exit 3", "exit status 3"), (None, "No such file or directory")])
+def test_a_second_child_that_does_not_start_is_not_blamed_on_the_file(written, tmp_path, monkeypatch, text, why):
+    program = str(tmp_path / "none") if text is None else executable(tmp_path, text)
+    with open_source(str(written / "t.parquet")) as source:
+        running = source.batches(["x"], rows=7)
+        next(running)
+        apart._IDLE.forget()
+        monkeypatch.setattr(sys, "executable", program)
+        with pytest.raises(ValueError, match="cannot be started") as caught:
+            list(source.batches(["x"]))
+        assert str(caught.value) == f"the process that reads files cannot be started ({why})"
+        assert sum(batch.num_rows for batch in running) == TABLE.num_rows - 7
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_file_can_be_read_from_a_folder_that_is_gone(written, tmp_path, monkeypatch, fresh):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    (tmp_path / "d.csv").write_text("x\n1\n")
+    monkeypatch.chdir(tmp_path)
+    apart._IDLE.forget()
+    if not fresh:
+        read(written / "t.parquet")
+    os.chdir(gone)
+    gone.rmdir()
+    assert read(written / "t.parquet").num_rows == TABLE.num_rows
+    with pytest.raises(ValueError, match=r"d\.csv"):  # not that of the folder in which the child was before
+        open_source(None, sql="select x from 'd.csv'")
+
+
+def test_a_child_whose_requests_fail_ends(monkeypatch):
+    def none(line):
+        raise MemoryError
+
+    ends = []
+    monkeypatch.setattr(child.json, "loads", none)
+    monkeypatch.setattr(child.os, "_exit", ends.append)
+    with pytest.raises(MemoryError):
+        child._Child([b"{}"], None).listen()
+    assert ends == [0]
+
+
+FORKED = {
+    "a pass goes on": "next(running)",
+    "a new pass": "next(source.batches(['x']))",
+    "a pass is given up": "running.close()",
+    "the source is closed": "source.close()",
+}
+
+
+@pytest.mark.parametrize("what", FORKED)
+def test_a_forked_process_leaves_the_source_of_its_parent_alone(written, what):
+    with open_source(str(written / "t.parquet")) as source:
+        running = source.batches(["x"], rows=7)
+        next(running)
+        reading, writing = os.pipe()
+        if not (forked := os.fork()):
+            told = "nothing"
+            try:
+                exec(FORKED[what], {"source": source, "running": running})
+            except ValueError as problem:
+                told = str(problem)
+            os.write(writing, told.encode())
+            os._exit(0)
+        os.waitpid(forked, 0)
+        told = os.read(reading, 1000).decode()
+        os.close(reading)
+        os.close(writing)
+        refused = f"{source.name} was opened in another process; open it again in this one"
+        assert told == (refused if "pass goes on" in what or "new" in what else "nothing")
+        assert sum(batch.num_rows for batch in running) == TABLE.num_rows - 7
+        assert sum(batch.num_rows for batch in source.batches(["x"])) == TABLE.num_rows
+
+
+def test_a_pass_of_a_closed_source_says_that_it_is_closed(written):
+    source = open_source(str(written / "t.parquet"))
+    running = source.batches(["x"], rows=7)
+    next(running)
+    source.close()
+    with pytest.raises(ValueError, match=r"t\.parquet is closed$"):
+        next(running)

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, Column, TableSource
-from separatrix.tables.sources.child import ANSWER, HEAD, SCHEMA, STREAM, seconds_for
+from separatrix.tables.sources.child import ANSWER, GREETING, HEAD, SCHEMA, STREAM, seconds_for
 from separatrix.tables.sources.messages import path_text
+from separatrix.text import byte_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,10 +32,29 @@ if TYPE_CHECKING:
 _OWN = re.compile(r"/dev/(?:stdin|fd)\b|/proc/(?:self|thread-self)\b")  # paths that mean something else in the child
 _CODE = "import sys; sys.path[:] = sys.argv[1:]; from separatrix.tables.sources.child import main; main()"
 _QUIET = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # it multiplies nothing
+_PATIENCE = 60.0  # seconds until a program that does not greet is no child of ours
+
+
+class NotStartedError(ValueError):
+    """No child process can be started here; no file is to blame."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the process that reads files cannot be started ({why})")
 
 
 class _EndedError(Exception):
     """The child has ended; its status is the argument."""
+
+
+class _NoMemoryError(Exception):
+    """The child has not enough memory; its limit in bytes is the argument, None if it has none."""
+
+
+class _ForeignError(Exception):
+    """The child belongs to the process that this one was forked from."""
+
+
+_FAILURES = (_EndedError, _NoMemoryError, _ForeignError, ValueError, RuntimeError, MemoryError)
 
 
 class _Child:
@@ -44,22 +64,56 @@ class _Child:
     ----------
     busy : bool
         Whether frames of the last request are still to come.
+    opened : dict or None
+        The request of the source that it has open.
+
+    Raises
+    ------
+    NotStartedError
+        If it does not start, or is another program that does not greet.
     """
 
     def __init__(self) -> None:
         self.busy = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _CODE, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **_QUIET},
-        )
+        self.opened: dict[str, Any] | None = None
+        self._owner = os.getpid()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _CODE, *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, **_QUIET},
+            )
+        except OSError as problem:
+            raise NotStartedError(problem.strerror or str(problem)) from None
         self._in: BinaryIO = self._process.stdin  # type: ignore[assignment]
         self._out: BinaryIO = self._process.stdout  # type: ignore[assignment]
+        try:
+            self._await_greeting()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _await_greeting(self) -> None:
+        watch = threading.Timer(_PATIENCE, self._process.kill)
+        watch.daemon = True
+        watch.start()
+        try:
+            greeting = self._out.read(len(GREETING))
+        finally:
+            watch.cancel()
+        if greeting != GREETING:
+            ended = len(greeting) < len(GREETING)
+            raise NotStartedError(_status(self._process.wait()) if ended else f"{sys.executable} is no Python")
+
+    def _check_owner(self) -> None:
+        if os.getpid() != self._owner:
+            raise _ForeignError
 
     def send(self, request: dict[str, Any]) -> None:
         """Send a request; the next frames are its answer."""
+        self._check_owner()
         try:
             self.busy = True
             self._in.write(json.dumps(request).encode() + b"\n")
@@ -75,6 +129,7 @@ class _Child:
         ValueError
             With the sentence that the child found.
         """
+        self._check_owner()
         head = self._out.read(HEAD.size)
         if len(head) < HEAD.size:
             raise self._ended()
@@ -87,7 +142,7 @@ class _Child:
             if "unexpected" in content:
                 raise RuntimeError(f"a child process failed:\n{content['unexpected']}")
             if "memory" in content:
-                raise MemoryError(content["memory"])
+                raise _NoMemoryError(content["memory"])
             self.busy = False  # but a child that had no memory is not asked again
             if "error" in content:
                 raise ValueError(content["error"])
@@ -127,7 +182,9 @@ class _Child:
         return _EndedError(self._process.wait())
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, whatever it does, unless it is that of another."""
+        if os.getpid() != self._owner:
+            return
         self._process.kill()
         self._process.wait()
         for pipe in (self._in, self._out):
@@ -197,7 +254,7 @@ class ApartSource(TableSource):
         self._scratch = ScratchFolder()
         self._open = {
             "open": [files, names, name, sql, delimiter, frugal],
-            "here": os.getcwd(),
+            "here": _here(),
             "scratch": str(self._scratch.path),
             "size": self._size,
         }
@@ -205,10 +262,12 @@ class ApartSource(TableSource):
         self._free: list[_Child] = []
         self._used: list[_Child] = []
         self._closed = False
+        self._owner = os.getpid()
+        self._lock = threading.RLock()  # a pass that nobody reads on may end at any place, also where this is held
         weakref.finalize(self, _ended, self._free, self._used, self._scratch)  # also if nobody closes it
         try:
-            with self._child() as child:
-                answer = child.ask(self._open)
+            with self._child():
+                answer = self._answer
         except BaseException:
             self.close()
             raise
@@ -219,35 +278,63 @@ class ApartSource(TableSource):
 
     @contextmanager
     def _child(self) -> Iterator[_Child]:
-        """Lend a child, and say in one sentence why it ended if it does; one that is not done is ended."""
-        child = self._free.pop() if self._free else _IDLE.take()
-        self._used.append(child)
-        try:
-            yield child
-        except _EndedError as problem:
-            raise ValueError(self._explain(problem.args[0])) from None
-        except MemoryError as problem:
-            raise ValueError(self._too_large(problem.args[0])) from None
-        finally:
-            self._used.remove(child)
-            if child.busy or self._closed:
-                child.kill()
-            else:
-                self._free.append(child)
+        """Lend a child that has the source open, and say in one sentence why it ended if it does.
 
-    def _explain(self, status: int) -> str:
+        One that is not done is ended.
+        """
+        if os.getpid() != self._owner:
+            raise ValueError(self._foreign())
+        child = self._taken() or _IDLE.take()
+        with self._lock:
+            self._used.append(child)
+        try:
+            if child.opened is not self._open:
+                self._answer = child.ask(self._open)
+                child.opened = self._open
+            yield child
+        except _ForeignError:
+            raise ValueError(self._foreign()) from None
+        except (_EndedError, _NoMemoryError, ValueError, MemoryError) as problem:
+            if self._closed:
+                raise ValueError(f"{self.name} is closed") from None
+            if isinstance(problem, ValueError):
+                raise
+            raise ValueError(self._explain(problem)) from None
+        finally:
+            if os.getpid() == self._owner:
+                self._returned(child)
+
+    def _taken(self) -> _Child | None:
+        with self._lock:
+            return self._free.pop() if self._free else None
+
+    def _returned(self, child: _Child) -> None:
+        with self._lock:
+            self._used.remove(child)
+            kept = not child.busy and not self._closed
+            if kept:
+                self._free.append(child)
+        if not kept:
+            child.kill()
+
+    def _foreign(self) -> str:
+        return f"{self.name} was opened in another process; open it again in this one"
+
+    def _explain(self, problem: Exception) -> str:
         what = f"{self.name} cannot be read" if self._size is not None else "the query fails"
-        name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+        if isinstance(problem, MemoryError):
+            return f"{what}: this process has not enough memory for the next rows"
+        reason = problem.args[0]
+        if isinstance(problem, _NoMemoryError):
+            more = "more memory than there is" if reason is None else f"more than {byte_size(reason)} of memory"
+            return f"{what}: it needs {more}; is it damaged?"
+        name = _status(reason)
         if name == "SIGXCPU" and self._size is not None:
             return f"{what}: it took more than {seconds_for(self._size)} seconds of processor time; is it damaged?"
         if name == "SIGKILL":
             return f"{what}: the process that read it was killed (SIGKILL), perhaps for lack of memory"
         damaged = "the file is damaged" if self._size is not None else "a file that it reads may be damaged"
         return f"{what}: the library that reads it crashed ({name}); {damaged}"
-
-    def _too_large(self, most: int) -> str:
-        what = f"{self.name} cannot be read: it" if self._size is not None else "the query fails: it"
-        return f"{what} needs more than {most / 2**30:.1f} GB of memory; is it damaged?"
 
     def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """Read some columns; see `TableSource.batches`."""
@@ -256,17 +343,14 @@ class ApartSource(TableSource):
         if self._closed:
             raise ValueError(f"{self.name} is closed")
         self.places(names)
-        fresh = not self._free
         with self._child() as child:
-            if fresh:  # others are in use
-                child.ask(self._open)
             child.send({"batches": list(names), "rows": rows})
             try:
                 for batch, self._fraction in _batches(child):
                     yield batch
             except GeneratorExit:
                 if not self._closed:
-                    with suppress(_EndedError, ValueError, RuntimeError, MemoryError):  # nobody reads the rest
+                    with suppress(*_FAILURES):  # nobody reads the rest
                         child.stop()
                 raise
 
@@ -277,11 +361,13 @@ class ApartSource(TableSource):
     def close(self) -> None:
         """Let the children go, and remove their temporary folder."""
         self._closed = True
-        while self._free:
-            child = self._free.pop()
+        if os.getpid() != self._owner:
+            return
+        while (child := self._taken()) is not None:
             try:
+                child.opened = None
                 child.ask({"close": True})
-            except (_EndedError, ValueError, RuntimeError, MemoryError):
+            except _FAILURES:
                 child.kill()
             except BaseException:
                 child.kill()
@@ -305,6 +391,18 @@ def _batches(child: _Child) -> Iterator[tuple[pa.RecordBatch, float | None]]:
             yield pa.ipc.open_stream(content).read_next_batch(), fraction
         else:
             yield pa.ipc.read_record_batch(content, schema), fraction
+
+
+def _status(status: int) -> str:
+    return signal.Signals(-status).name if status < 0 else f"exit status {status}"
+
+
+def _here() -> str | None:
+    """Return the folder that this process works in; None if it is gone or hidden."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 def _ended(free: list[_Child], used: list[_Child], scratch: ScratchFolder) -> None:

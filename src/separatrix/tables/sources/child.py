@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HEAD = struct.Struct("<cQd")  # what, length, fraction (nan if it is not known)
 ANSWER, SCHEMA, BATCH, STREAM = b"j", b"s", b"b", b"d"
+GREETING = b"separatrix reads\n"  # the first bytes, so that no other program is taken for a child
 _LEAST_MEMORY = 4 << 30  # bytes of address space, of which engines reserve much that they do not use
 _SECONDS = 60  # of processor time for any request
 _PACE = 2 << 20  # and more for a large file: a second for each of so many bytes
@@ -37,29 +38,34 @@ class _Child:
         self._in, self._out = requests, out
         self._source: TableSource | None = None
         self._size: int | None = None
+        self._moved = False
         self._requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._stopped = threading.Event()
 
     def listen(self) -> None:
         """Take requests as they come, also while one is answered; end with the parent."""
-        for line in self._in:
-            request = json.loads(line)
-            if "stop" in request:
-                self._stopped.set()
-            else:
-                self._requests.put(request)
-        os._exit(0)
+        try:
+            for line in self._in:
+                request = json.loads(line)
+                if "stop" in request:
+                    self._stopped.set()
+                else:
+                    self._requests.put(request)
+        finally:  # a child that nobody can ask for anything must not stay
+            os._exit(0)
 
     def serve(self) -> None:
         """Answer one request after the other."""
         threading.Thread(target=self.listen, daemon=True).start()
+        self._out.write(GREETING)
+        self._out.flush()
         while True:
             request = self._requests.get()
             try:
                 self._limit_time()
                 self._answer(request)
             except MemoryError:
-                self._send({"memory": _memory_limit() or 0})
+                self._send({"memory": _memory_limit()})
             except ValueError as problem:
                 self._send({"error": str(problem)})
             except BaseException:
@@ -77,7 +83,7 @@ class _Child:
     def _open(self, request: dict[str, Any]) -> None:
         from separatrix.tables.sources.opening import open_files  # which imports this module
 
-        os.chdir(request["here"])
+        self._enter(request["here"], request["scratch"])
         tempfile.tempdir = request["scratch"]
         self._size = request["size"]
         self._limit_time()
@@ -91,6 +97,17 @@ class _Child:
                 "files": list(source.files),
             }
         )
+
+    def _enter(self, here: str | None, scratch: str) -> None:
+        """Go where the parent is, for relative names; a new child is there, also where the folder has no path."""
+        try:
+            if here is None:
+                raise FileNotFoundError
+            os.chdir(here)
+            self._moved = True
+        except OSError:
+            if self._moved:
+                os.chdir(scratch)  # where relative names mean nothing
 
     def _read(self, names: list[str], rows: int) -> None:
         source = self._source

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
+from contextlib import suppress
 from typing import BinaryIO
 
-from separatrix.tables.sources.apart import ApartSource, can_be_apart
+from separatrix.tables.sources.apart import ApartSource, NotStartedError, can_be_apart
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.sources.kinds import KINDS, Request, SourceKind
 from separatrix.tables.sources.messages import path_text, short
@@ -148,7 +149,8 @@ def open_files(
                 f"{path_text(name)} is a {kind.name} file and has no delimiter; --delimiter is for CSV files"
             )
     if apart and (kind is None or (kind.sql and (kind.apart or sql is not None))):
-        return ApartSource(files, names, name, sql, delimiter, frugal)
+        with suppress(NotStartedError):  # where Python is part of a program, say: then it is read here
+            return ApartSource(files, names, name, sql, delimiter, frugal)
     if kind is None:
         from separatrix.tables.sources.duck import on_duck
         from separatrix.tables.sources.queries import QuerySource
