@@ -6,6 +6,9 @@ import glob
 import os
 from pathlib import Path
 
+from separatrix.text import byte_size
+
+_CONTROL = Path("/sys/fs/cgroup")
 _PLAIN = (".csv", ".tsv", ".txt", ".psv", ".jsonl", ".ndjson", ".json", ".npy", ".libsvm", ".svm", ".svmlight")
 _PACKED = 4  # how much larger the text is than a packed file, about
 _OF_ROWS, _OF_TASKS = 10, 15  # numbers for each column at the peak of a fit, as measured: of scaling, of each task
@@ -29,8 +32,8 @@ def check_columns_fit(where: str, width: int, classes: int) -> None:
     if needed > free // 2:
         raise ValueError(
             f"{where} has {width:,} columns (the largest index counts, though most may be empty): a model of "
-            f"{max(classes, 2)} classes would take about {needed / 2**30:,.1f} GB of memory, and "
-            f"{free / 2**30:,.1f} GB are free; number the columns that occur from 1 without gaps"
+            f"{max(classes, 2)} classes would take about {byte_size(needed)} of memory, and "
+            f"{byte_size(free)} are free; number the columns that occur from 1 without gaps"
         )
 
 
@@ -81,18 +84,26 @@ def _of_machine() -> int:
 
 
 def _of_container() -> list[int]:
-    """Return what a control group leaves, where it sets a limit."""
+    """Return what a control group leaves, where it sets a limit; copies of files that it can drop are free."""
     out = []
-    folder = Path("/sys/fs/cgroup")
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    for folder, limit, used, dropped in (
+        (_CONTROL, "memory.max", "memory.current", "inactive_file"),
+        (_CONTROL / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     ):
         try:
-            out.append(int((folder / limit).read_text()) - int((folder / used).read_text()))
+            taken = int((folder / used).read_text())
+            out.append(int((folder / limit).read_text()) - taken + min(taken, _statistic(folder, dropped)))
         except (OSError, ValueError):
             continue
     return out
+
+
+def _statistic(folder: Path, name: str) -> int:
+    try:
+        pairs = (line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        return next((int(pair[1]) for pair in pairs if pair[0] == name), 0)
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _of_process() -> list[int]:

@@ -14,7 +14,7 @@ from separatrix.tables.memory import available
 from separatrix.tables.sources.base import ROWS, Column, MatrixSource, TableSource
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
-from separatrix.text import listed
+from separatrix.text import byte_size, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -192,8 +192,8 @@ def _check_members(archive: zipfile.ZipFile, name: str) -> None:
     size, free = sum(each.file_size for each in archive.infolist()), available()
     if size > free:
         raise ValueError(
-            f"{path_text(name)} holds {size / 2**30:,.1f} GB of arrays, more than the {free / 2**30:,.1f} GB of memory "
-            "that are free; save the rows as a .npy file, which is read in parts"
+            f"{path_text(name)} holds {byte_size(size)} of arrays, more than the {byte_size(free)} of memory that are "
+            "free; save the rows as a .npy file, which is read in parts"
         )
 
 
