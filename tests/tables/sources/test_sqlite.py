@@ -81,6 +81,34 @@ def test_a_constraint_that_some_row_breaks_is_not_damage(tmp_path):
     assert read(path) == list(range(ROWS))
 
 
+@pytest.mark.parametrize("name", ["page", "tree", "a rowid", "on freelist", "a\npage"])
+def test_the_name_of_a_column_is_not_taken_for_damage(tmp_path, name):
+    path = tmp_path / "d.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("pragma writable_schema=on")
+    connection.execute(f'create table "book {name}" (a integer, "{name}" text)')
+    connection.executemany(f'insert into "book {name}" values (?, null)', [(k,) for k in range(9)])
+    told = f'create table "book {name}" (a integer check (a < 5), "{name}" text not null)'
+    connection.execute("update sqlite_master set sql = ?", [told])
+    connection.commit()
+    connection.close()
+    with sqlite3.connect(path) as again:
+        faults = [row[0] for row in again.execute("pragma quick_check")]
+    again.close()
+    assert any(fault.startswith("NULL value in ") for fault in faults)
+    assert any(fault.startswith("CHECK constraint failed in ") for fault in faults)
+    assert read(path) == list(range(9))
+
+
+def test_text_that_is_not_utf_8_is_told_of_the_file_or_of_the_query(tmp_path):
+    path = tmp_path / "d.sqlite"
+    made(path, "update t set c = cast(x'e96c' as text) where a = 7").close()
+    for sql, who in ((None, f"{path} has"), ("select a, c from t", "the query returns")):
+        with open_source(str(path), sql=sql) as source, pytest.raises(ValueError, match="UTF-8") as caught:
+            list(source.batches(["a", "c"]))
+        assert str(caught.value) == f"{who} text that is not UTF-8 in the column c"
+
+
 @pytest.mark.parametrize("pages", [512, 1024, 65536])
 def test_pages_of_any_size_are_counted(tmp_path, pages):
     path = tmp_path / "d.sqlite"

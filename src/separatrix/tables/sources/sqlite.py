@@ -20,6 +20,10 @@ from separatrix.text import listed
 
 _WORDS = ("select", "with", "values")
 _DAMAGE = re.compile(r"\b(?:page|tree|rowid|freelist|pointer map|failed to read)\b(?!.*never used)", re.IGNORECASE)
+_NO_DAMAGE = re.compile(  # what is said of a constraint or an index, with names that may be any words
+    r"(?:NULL|NUMERIC|TEXT|non-\w+) value in |CHECK constraint failed in |wrong # of entries in index |"
+    r"non-unique entry in index |row \d+ missing from index "
+)
 _CHECKS = 20  # faults that are listed, of which those of a constraint are the database's own matter
 
 
@@ -88,7 +92,7 @@ class SqliteSource(TableSource):
             )
         for (fault,) in self._connection.execute(f"pragma quick_check({_CHECKS})"):
             told = fault.splitlines()[-1] if fault else ""
-            if _DAMAGE.search(told):
+            if not _NO_DAMAGE.match(fault) and _DAMAGE.search(told):
                 raise ValueError(f"{self._called} is not a whole SQLite database: {short(told)}")
 
     def _statement(self, sql: str | None) -> tuple[str, dict[str, str]]:
@@ -143,6 +147,10 @@ class SqliteSource(TableSource):
         text = str(problem)
         if "not a database" in text or "malformed" in text:
             return f"{self._called} is not a whole SQLite database: {short(text)}"
+        if text.startswith("Could not decode to UTF-8"):
+            column = re.search(r"column '(.*?)' with text", text, re.DOTALL)
+            where = f" in the column {short(column.group(1))}" if column else ""
+            return f"{self.name} {'has' if self.name == self._called else 'returns'} text that is not UTF-8{where}"
         if "no such table" in text:
             return f"the query names an unknown table: {short(text)}; the tables are {listed(self._tables) or 'none'}"
         if "one statement" in text or 'near "insert"' in text.lower() or 'near "delete"' in text.lower():
