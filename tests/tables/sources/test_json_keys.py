@@ -44,7 +44,7 @@ def test_the_key_and_its_line_are_named(tmp_path, text, message):
 def test_keys_in_an_array_are_named_too(tmp_path):
     path = tmp_path / "d.json"
     assert refusal(path, '[{"a": 3}, {"a": 1, "a": 2}]') == ", object 2: the key 'a' is there twice in one object"
-    assert refusal(path, '[{"a": 3, "A": 2}]') == " has keys that differ from 'A' only in case; rename them"
+    assert refusal(path, '[{"a": 3, "A": 2}]') == ": the keys 'A' and 'a' differ only in case; rename one"
     assert table(path, '[{"a": 3, "a_1": 2}]') == [{"a": 3, "a_1": 2}]
 
 
@@ -64,3 +64,15 @@ def test_keys_that_only_look_renamed_are_columns(tmp_path):
 def test_a_key_of_one_row_is_missing_in_the_others(tmp_path):
     rows = table(tmp_path / "d.jsonl", '{"a": 1}\n{"a": 2, "z": 5}\n{"a": 3}\n')
     assert rows == [{"a": 1, "z": None}, {"a": 2, "z": 5}, {"a": 3, "z": None}]
+
+
+@pytest.mark.parametrize("text", ['[{"a": 0.5, "a_1": null}, {"a": 1.5, "a_1": null}]', '[{"A": 0.5}, {"a_1": null}]'])
+def test_a_key_without_values_in_an_array_is_no_clash_of_case(tmp_path, text):
+    with_lines = text.strip("[]").replace("}, {", "}\n{") + "\n"
+    assert table(tmp_path / "d.json", text) == table(tmp_path / "d.jsonl", with_lines)
+
+
+def test_clashes_of_case_in_an_array_are_found_beside_such_keys(tmp_path):
+    path = tmp_path / "d.json"
+    for text in ('[{"b": 1, "b_1": null, "a": 1}, {"A": 2}]', '[{"a": 1, "a_1": null, "A": 2}]'):
+        assert refusal(path, text) == ": the keys 'A' and 'a' differ only in case; rename one"

@@ -48,15 +48,17 @@ class JsonSource(DuckSource):
         self._check_names([key for key, _ in types])
         self.expected = None if self._array else first.head.count(b"\n") / max(first.share, 1e-9)
 
-    def _relation(self, more: str) -> str:
+    def _relation(self, more: str | None = None) -> str:
+        """Return the objects as columns, with more options, or each as it is written."""
         options = {
             "format": "'array'" if self._array else "'newline_delimited'",
             "compression": literal(COMPRESSION[self._peeks[0].compression]),
             "maximum_object_size": str(16 << 20 if not self.duck.frugal else 4 << 20),
-            "records": "'true'",
         }
         given = ", ".join(f"{key}={value}" for key, value in options.items())
-        return f"read_json({file_list(self.files)}, {given}, {more})"
+        if more is None:
+            return f"read_json_objects({file_list(self.files)}, {given})"
+        return f"read_json({file_list(self.files)}, {given}, records='true', {more})"
 
     def _check_names(self, names: list[str]) -> None:
         """Refuse keys that differ only in case: DuckDB would give one another name, and find no values under that."""
@@ -65,14 +67,14 @@ class JsonSource(DuckSource):
         if not renamed:
             return
         if self._array:
-            counts = ", ".join(f"count({identifier(name)})" for name in renamed)
+            known: dict[str, str] = {}
             with self.explained():
-                filled = self.duck.rows(f"select {counts} from {self.relation}")[0]
-            for name, count in zip(renamed, filled, strict=True):
-                if not count:
-                    key = name.rpartition("_")[0]
+                keys = self.duck.rows(f"select distinct unnest(json_keys(json)) from {self._relation()}")
+            for (key,) in sorted(keys):
+                if known.setdefault(key.lower(), key) != key:
                     raise ValueError(
-                        f"{path_text(self._where)} has keys that differ from {key!r} only in case; rename them"
+                        f"{path_text(self._where)}: the keys {known[key.lower()]!r} and {key!r} differ only in case; "
+                        "rename one"
                     )
             return
         for path, peek in zip(self.files, self._peeks, strict=True):
