@@ -44,3 +44,32 @@ def test_a_password_is_not_shown_whatever_its_letters(password):
 def test_a_password_among_the_options_is_not_shown(more):
     refusal(f"postgresql://mallory@127.0.0.1:1/db{more}")
     refusal(f"postgresql://127.0.0.1:1/db{more}&nonsense=7")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "mallory:s3cr@127.0.0.1:1/db?application_name=me@work",
+        "mallory:s3cr@[::1]:1,127.0.0.1:1/db?connect_timeout=2&application_name=me@work",
+        "127.0.0.1:1/db?user=mallory@corp&password=s3cr",
+        "127.0.0.1:1/db?user=mallory&password=s3cr/t0p@xyzzy",
+        "/db?host=/nowhere&user=mallory@corp",
+    ],
+)
+def test_options_may_have_an_at_sign(place):
+    message = refusal(f"postgresql://{place}")
+    assert message.startswith("cannot connect to the database: ")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "mallory:s3cr/t0p?user=xyzzy@127.0.0.1:1/db",
+        "mallory:s3cr@t0p/xyzzy?user=a@127.0.0.1:1/db",
+        "mallory:12/s3cr?t0p=xyzzy@127.0.0.1:1/db",
+        "mallory:12/s3cr?t0p@127.0.0.1:1/db?user=me",
+    ],
+)
+def test_a_password_that_looks_like_an_option_must_be_encoded(place):
+    message = refusal(f"postgresql://{place}")
+    assert message.startswith("the address of the database has / or @ in its user part, which must be encoded")

@@ -20,6 +20,15 @@ _WORDS = ("select", "with", "values", "table")
 _BATCH = 8 << 20  # bytes of a batch from the server
 _FRUGAL_BATCH = 1 << 20
 _WAIT = 15  # seconds for a connection
+_HOST = r"(?:\[[^]@/]*\]|[^][@/:,?]*)(?::\d*)?"
+_PLACE = re.compile(rf"(?:([^@/]*)@)?({_HOST}(?:,{_HOST})*/[^@?]*\?(.*))", re.DOTALL)
+_OPTION = re.compile(  # the driver quotes the name of any other, which may be part of a password
+    r"(?:(?:fallback_)?application_name|channel_binding|client_encoding|connect_timeout|dbname|gss(?:delegation|encmode"
+    r"|lib)|host(?:addr)?|keepalives(?:_count|_idle|_interval)?|krbsrvname|load_balance_hosts|options|passfile|password"
+    r"|port|replication|require_auth|requirepeer|service|ssl(?:cert|certmode|compression|crl|crldir|key|mode|negotiation"
+    r"|password|rootcert|sni|_(?:min|max)_protocol_version)|target_session_attrs|tcp_user_timeout|user)=.*",
+    re.DOTALL,
+)
 
 
 class PostgresSource(TableSource):
@@ -105,9 +114,14 @@ def _parts(address: str) -> tuple[str, str]:
     """Return the user part of an address, and what comes behind it.
 
     A ``/`` or ``@`` in the password ends it too early: the driver would take the rest for a host or a database, and
-    quote it. So such an address is refused here.
+    quote it. So such an address is refused here. An ``@`` in an option that the driver knows is another matter, where
+    a whole host comes before the first ``/`` and no further ``/`` behind the ``@``.
     """
     rest = re.sub(r"^\w+://", "", address)
+    whole = _PLACE.fullmatch(rest)
+    options = whole.group(3).split("&") if whole and "/" not in whole.group(3).partition("@")[2] else []
+    if whole and options and all(map(_OPTION.fullmatch, options)):
+        return whole.group(1) or "", whole.group(2)
     user, _, place = rest.rpartition("@")
     if re.search(r"[/@]", user):
         raise ValueError(
