@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -136,6 +138,30 @@ def test_the_child_has_a_limit_on_processor_time_that_queries_have_not(written):
             soft = resource.prlimit(pid_of(source), resource.RLIMIT_CPU)[0]
             assert (soft != resource.RLIM_INFINITY) == limited
             assert resource.prlimit(pid_of(source), resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def test_a_view_has_no_limit_on_processor_time_either_and_the_next_table_has(written, tmp_path):
+    resource = pytest.importorskip("resource")
+    view = "create view v as select 1 as a, 'no' as b"
+    with sqlite3.connect(tmp_path / "v.sqlite") as connection:
+        connection.execute(view)
+    connection.close()
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as connection:
+        connection.execute(view)
+    apart._IDLE.forget()
+    pids = set()
+    for path, limited in (
+        (tmp_path / "v.sqlite", False),
+        (written / "t.sqlite", True),
+        (tmp_path / "v.duckdb", False),
+        (written / "t.duckdb", True),
+    ):
+        with open_source(str(path)) as source:
+            pids.add(pid := pid_of(source))
+            for _ in range(2):
+                assert (resource.prlimit(pid, resource.RLIMIT_CPU)[0] != resource.RLIM_INFINITY) == limited
+                assert sum(batch.num_rows for batch in source.batches([source.columns[0].name])) == source.n_rows
+    assert len(pids) == 1
 
 
 def test_a_file_that_claims_to_need_more_memory_than_the_limit_is_refused(tmp_path):

@@ -139,6 +139,11 @@ class _Child:
         self._out.write(view)
         self._out.flush()
 
+    def lift_time_limit(self) -> None:
+        """Set no limit on processor time until the next source is opened."""
+        self._size = None
+        self._limit_time()
+
     def _limit_time(self) -> None:
         """Allow processor time for the next step; a query may take as long as it needs."""
         try:
@@ -153,6 +158,15 @@ class _Child:
         if hard != resource.RLIM_INFINITY:
             soft = hard if soft == resource.RLIM_INFINITY else min(soft, hard)
         resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+_SERVING: list[_Child] = []  # the one of this process, if it is a child
+
+
+def lift_time_limit() -> None:
+    """Let the table that is being opened take its time, if a child opens it: a view is a query."""
+    for child in _SERVING:
+        child.lift_time_limit()
 
 
 def seconds_for(size: int) -> int:
@@ -200,4 +214,5 @@ def main() -> None:
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)  # what a library reads or prints must not come between the frames
     os.dup2(2, 1)
-    _Child(requests, out).serve()
+    _SERVING.append(_Child(requests, out))
+    _SERVING[0].serve()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from separatrix.tables.sources.base import with_log
+from separatrix.tables.sources.child import lift_time_limit
 from separatrix.tables.sources.duck import Duck, DuckSource, EngineError, column_of, identifier, literal, on_duck
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
@@ -38,13 +39,15 @@ def _opened(duck: Duck, request: Request) -> DuckSource:
         duck.rows(f"attach {literal(os.path.abspath(path))} as opened (type duckdb, read_only)")
         duck.rows("set enable_external_access=false")  # else its views could read any file of this machine
         duck.rows("set lock_configuration=true")
-        listing = "select schema_name, {0}_name from duckdb_{0}s() where database_name = 'opened' and not internal"
-        pairs = duck.rows(f"{listing.format('table')} union all {listing.format('view')} order by all")
+        listing = (
+            "select schema_name, {0}_name, '{0}' from duckdb_{0}s() where database_name = 'opened' and not internal"
+        )
+        rows = duck.rows(f"{listing.format('table')} union all {listing.format('view')} order by all")
         duck.prepare(lambda connection: connection.execute("use opened"))
     except EngineError as problem:
         raise ValueError(f"{name} cannot be opened as a DuckDB database: {short(problem)}") from None
-    tables = [table if schema == "main" else f"{schema}.{table}" for schema, table in pairs]
-    relations = [f"opened.{identifier(schema)}.{identifier(table)}" for schema, table in pairs]
+    tables = [table if schema == "main" else f"{schema}.{table}" for schema, table, _ in rows]
+    relations = [f"opened.{identifier(schema)}.{identifier(table)}" for schema, table, _ in rows]
     source = DatabaseSource(duck, request.name, with_log(path, _LOG), mark=", ".join(tables))
     source.log = _LOG
     if len(tables) == 1 and tables[0].lower() != "data":
@@ -59,6 +62,8 @@ def _opened(duck: Duck, request: Request) -> DuckSource:
         several = f"several tables; choose with SQL among {listed(tables)}" if tables else "no tables"
         raise ValueError(f"{name} has {several}")
     source.relation = relations[0]
+    if rows[0][2] == "view":
+        lift_time_limit()
     with source.explained():
         source.columns = tuple(column_of(*pair) for pair in duck.described(source.relation))
         source.n_rows = int(duck.rows(f"select count(*) from {source.relation}")[0][0])

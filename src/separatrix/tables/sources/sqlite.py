@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from separatrix.tables.sources.arrow_files import unique_names
 from separatrix.tables.sources.base import ROWS, Column, TableSource, with_log
+from separatrix.tables.sources.child import lift_time_limit
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
 from separatrix.tables.sources.statements import only_reading
@@ -98,9 +99,11 @@ class SqliteSource(TableSource):
     def _statement(self, sql: str | None) -> tuple[str, dict[str, str]]:
         run = self._connection.execute
         listing = (
-            "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
+            "select name, type from sqlite_master where type in ('table', 'view') "
+            "and name not like 'sqlite\\_%' escape '\\'"
         )
-        self._tables = [row[0] for row in run(listing)]
+        types = dict(run(listing))
+        self._tables = list(types)
         declared = {}
         if len(self._tables) == 1:
             quoted = _identifier(self._tables[0])
@@ -116,6 +119,8 @@ class SqliteSource(TableSource):
             raise ValueError(f"{self._called} has no tables")
         if len(self._tables) > 1:
             raise ValueError(f"{self._called} has several tables; choose with SQL among {listed(self._tables)}")
+        if types[self._tables[0]] == "view":
+            lift_time_limit()
         return f"select * from {_identifier(self._tables[0])}", declared
 
     def _typed_columns(self, declared: dict[str, str]) -> tuple[Column, ...]:
