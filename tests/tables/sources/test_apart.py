@@ -299,7 +299,9 @@ def executable(tmp_path, text):
     return str(path)
 
 
-@pytest.mark.parametrize("text", ["exit 1", "kill -9 $$", "echo hello", "yes hello", "exec sleep 60", None])
+@pytest.mark.parametrize(
+    "text", ["exit 1", "kill -9 $$", "echo hello", "yes hello", "exec sleep 60", "exec sleep 60 >&-", None]
+)
 def test_files_are_read_here_where_no_child_starts(written, tmp_path, monkeypatch, text):
     program = str(tmp_path / "none") if text is None else executable(tmp_path, text)
     apart._IDLE.forget()

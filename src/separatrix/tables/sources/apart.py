@@ -101,11 +101,12 @@ class _Child:
         watch.start()
         try:
             greeting = self._out.read(len(GREETING))
+            if len(greeting) < len(GREETING):
+                raise NotStartedError(_status(self._process.wait()))
         finally:
             watch.cancel()
         if greeting != GREETING:
-            ended = len(greeting) < len(GREETING)
-            raise NotStartedError(_status(self._process.wait()) if ended else f"{sys.executable} is no Python")
+            raise NotStartedError(f"{sys.executable} is no Python")
 
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
