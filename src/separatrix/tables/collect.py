@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.tables.arrow_columns import as_label
 from separatrix.tables.columns import ChosenColumns, ColumnOptions, choose
+from separatrix.tables.levels import Levels
 from separatrix.tables.memory import check_columns_fit
 from separatrix.tables.preparation import Feature, vectoriser
 from separatrix.tables.raw_rows import RawRows, Recode
 from separatrix.tables.reading import (
     ROWS,
-    Levels,
     Reader,
-    as_label,
     column_number,
     table_rows,
     without_column,

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
+from separatrix.tables.arrow_columns import as_label
 from separatrix.tables.columns import ChosenColumns
+from separatrix.tables.levels import Levels
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
 from separatrix.tables.reading import (
     ROWS,
-    Levels,
     Reader,
     all_finite,
-    as_label,
     check_finite,
     column_number,
     table_rows,

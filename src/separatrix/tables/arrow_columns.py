@@ -1,0 +1,88 @@
+"""Columns of Arrow as NumPy arrays and texts.
+
+Arrow's own way to NumPy imports pandas where it is installed, and loses a Ctrl-C that comes meanwhile; so the buffers
+are read here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WHOLE = 2.0**53  # beyond it, not every whole number is a float
+
+
+def as_label(value: Any) -> Any:
+    """Return a label as a whole number where it is one that floats hold; None where it is missing.
+
+    Examples
+    --------
+    >>> as_label(2.0), as_label(0.5), as_label("a"), as_label(float("nan"))
+    (2, 0.5, 'a', None)
+    """
+    if isinstance(value, float):
+        if value != value:
+            return None
+        return int(value) if value.is_integer() and abs(value) < _WHOLE else value
+    return value
+
+
+def texts_of(value: Any) -> list[str]:
+    """Return how a cell may be written in another file of the same table, in which it is no number or flag."""
+    if isinstance(value, bool):
+        return [str(value), str(value).lower(), str(value).upper()]
+    if isinstance(value, int | float):
+        flags = [str(bool(value))] if value in (0, 1) else []
+        return [str(as_label(value)), repr(value), *flags]
+    text = str(value)
+    flag = {"true": "True", "false": "False", "1": "True", "0": "False"}.get(text.strip().lower())
+    return [text] if flag is None else [text, flag]
+
+
+def as_texts(column: Any) -> list[str | None]:
+    """Return an Arrow column as texts, whatever it holds."""
+    return [None if value is None else texts_of(value)[0] for value in column.to_pylist()]
+
+
+def as_floats(column: Any) -> NDArray[np.float64]:
+    """Return an Arrow column of numbers, NaN where one is missing."""
+    import pyarrow as pa
+
+    if column.null_count == len(column):
+        return np.full(len(column), np.nan)
+    if pa.types.is_boolean(column.type):
+        values = _bits(column.buffers()[1], column).astype(np.float64)
+    else:
+        whole = pa.types.is_int64(column.type)
+        values = values_of(column if whole else column.cast(pa.float64()), np.int64 if whole else np.float64)
+        values = values.astype(np.float64)
+    if column.null_count:
+        values[~known(column)] = np.nan
+    return values
+
+
+def values_of(column: Any, dtype: Any) -> NDArray[Any]:
+    """Return the values of an Arrow column of this type, any number where one is missing."""
+    return np.frombuffer(column.buffers()[1], dtype=dtype)[column.offset : column.offset + len(column)]
+
+
+def known(column: Any) -> NDArray[np.bool_]:
+    """Return which values of an Arrow column are not missing."""
+    bits = column.buffers()[0]
+    return np.ones(len(column), dtype=bool) if bits is None else _bits(bits, column)
+
+
+def _bits(buffer: Any, column: Any) -> NDArray[np.bool_]:
+    packed = np.frombuffer(buffer, dtype=np.uint8)
+    end = column.offset + len(column)
+    return np.unpackbits(packed, count=end, bitorder="little")[column.offset :].astype(bool)
+
+
+def flags_as_text(column: Any) -> Any:
+    """Return an Arrow column of booleans as the texts False and True."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(column, pa.scalar("True"), pa.scalar("False"))
