@@ -394,3 +394,14 @@ def test_a_pass_of_a_closed_source_says_that_it_is_closed(written):
     source.close()
     with pytest.raises(ValueError, match=r"t\.parquet is closed$"):
         next(running)
+
+
+@pytest.mark.parametrize("sql", [None, "select * from data"])
+def test_a_table_without_columns_is_refused(tmp_path, sql):
+    import pyarrow as pa
+
+    path = tmp_path / "t.arrow"
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, pa.schema([])) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays([], names=[]))
+    with pytest.raises(ValueError, match=r"t\.arrow has no columns$"):
+        open_source(str(path), sql=sql)

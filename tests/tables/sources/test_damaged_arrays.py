@@ -151,6 +151,9 @@ def test_no_format_of_a_sparse_matrix_may_point_outside(tmp_path, form, place):
     assert "is not a whole file of NumPy arrays: " in outcome(path)
     np.savez(path, format=form.encode(), shape=(3, 3), data=[1.0], indices=[0], indptr=[0, 10**9, 2, 1])
     assert "is not a whole file of NumPy arrays: " in outcome(path)
+    for starts in ([0, 1, 2, 0], [0, 2, 1, 3], [1, 1, 2, 3], [0, 1, 2, 2], [0, 1, 2, 3, 3], [0, 1, 2, 2**62]):
+        np.savez(path, format=form.encode(), shape=(3, 3), data=[1.0] * 3, indices=[0, 1, 2], indptr=starts)
+        assert "the indices of its sparse matrix do not fit its shape" in outcome(path)
     np.savez(path, format=b"coo", shape=(3, 3), data=[1.0], row=[0], col=[place])
     assert "is not a whole file of NumPy arrays: " in outcome(path)
 

@@ -82,6 +82,8 @@ class ArrowSource(TableSource):
             self.columns = tuple(column_of(field) for field in reader.schema)
             if self.seekable and self.columns:
                 self.n_rows = _count(file)
+        if not self.columns:
+            raise ValueError(f"{self.name} has no columns")
         unique_names([column.name for column in self.columns], self.name)
 
     @contextmanager
