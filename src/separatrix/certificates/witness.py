@@ -30,7 +30,7 @@ class Plane:
 
     @property
     def in_integers(self) -> Plane:
-        """The same plane in whole numbers: finite floats are whole numbers times a power of two, left out here."""
+        """The same plane in whole numbers. Finite floats are such times a power of two, which is left out here."""
         whole, _ = in_integers((*self.weights, self.bias))
         return Plane(tuple(whole[:-1]), whole[-1])
 

@@ -74,7 +74,7 @@ class SqliteSource(TableSource):
         with open(path, "rb") as file:
             head = file.read(20)
         beside = os.path.realpath(path)
-        return head[18:20] == b"\x02\x02" and not any(os.path.exists(beside + end) for end in (self.log, "-shm"))
+        return 2 in head[18:20] and not any(os.path.exists(beside + end) for end in (self.log, "-shm"))
 
     def _check_whole(self, path: str) -> None:
         """Refuse a file whose end is missing or whose pages do not hang together; SQLite may read it as other rows."""
