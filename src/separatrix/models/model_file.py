@@ -301,6 +301,8 @@ def _dumps(value: Any) -> str:
 def _line(problem: Exception) -> str:
     """Return an error's message as one line."""
     text = " ".join(str(problem).split()) or type(problem).__name__
+    if isinstance(problem, TypeError) and "not supported between" in text:  # Python's own
+        return "its parts do not fit together"
     if not isinstance(problem, ValueError | TypeError | MemoryError) and type(problem).__name__ != "SafetensorError":
         text = f"its parts do not fit together ({type(problem).__name__}: {text})"
     return text if len(text) <= 300 else f"{text[:297]}..."

@@ -121,7 +121,7 @@ def test_a_crash_of_the_child_is_one_sentence(written, number):
 def test_a_child_that_takes_too_long_or_is_killed_is_one_sentence(written):
     path = str(written / "t.sqlite")
     for number, part in (
-        (signal.SIGXCPU, "it took more than 60 seconds of processor time"),
+        (signal.SIGXCPU, "it took more than 15 seconds of processor time"),
         (signal.SIGKILL, "memory"),
     ):
         with open_source(path) as source:

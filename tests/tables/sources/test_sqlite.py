@@ -195,3 +195,15 @@ def test_rows_in_a_log_are_read_through_a_link_too(tmp_path):
     with open_source(str(tmp_path / "link.sqlite")) as source:
         assert source.n_rows == 9
     writer.close()
+
+
+def test_a_table_whose_name_is_not_text_is_damage(tmp_path):
+    path = tmp_path / "n.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("create table t (a, y)")
+    connection.execute("pragma writable_schema=on")
+    connection.execute("update sqlite_master set name = x'00ff', tbl_name = x'00ff'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(ValueError, match=r"n\.sqlite is not a whole SQLite database"):
+        open_source(str(path))

@@ -27,7 +27,7 @@ HEAD = struct.Struct("<cQd")  # what, length, fraction (nan if it is not known)
 ANSWER, SCHEMA, BATCH, STREAM = b"j", b"s", b"b", b"d"
 GREETING = b"separatrix reads\n"  # the first bytes, so that no other program is taken for a child
 _LEAST_MEMORY = 4 << 30  # bytes of address space, of which engines reserve much that they do not use
-_SECONDS = 60  # of processor time for any request
+_SECONDS = 15  # of processor time for any request
 _PACE = 2 << 20  # and more for a large file: a second for each of so many bytes
 
 

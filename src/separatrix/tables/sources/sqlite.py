@@ -104,6 +104,8 @@ class SqliteSource(TableSource):
         )
         types = dict(run(listing))
         self._tables = list(types)
+        if not all(isinstance(name, str) for name in self._tables):
+            raise ValueError(f"{self._called} is not a whole SQLite database: the name of a table is not text")
         declared = {}
         if len(self._tables) == 1:
             quoted = _identifier(self._tables[0])
