@@ -32,10 +32,16 @@ def listed(names: Iterable[str], most: int = 12) -> str:
     'a, b'
     >>> listed(map(str, range(20)), most=3)
     '0, 1, 2 and 17 more'
+    >>> len(listed(["a" * 1000]))
+    80
     """
-    every = [name if name.isprintable() else repr(name) for name in names]
+    every = [_shown(name if name.isprintable() else repr(name)) for name in names]
     more = len(every) - most
     return ", ".join(every) if more <= 0 else f"{', '.join(every[:most])} and {more} more"
+
+
+def _shown(name: str, most: int = 80) -> str:
+    return name if len(name) <= most else f"{name[: most - 3]}..."
 
 
 def printable(text: str, keep: str = "") -> str:
