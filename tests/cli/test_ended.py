@@ -37,6 +37,14 @@ main()
 """
 
 
+def as_in_the_foreground(ignored: int | None) -> None:
+    """Take back what a parent such as nohup hands down, and ignore one signal."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    if ignored is not None:
+        signal.signal(ignored, signal.SIG_IGN)
+
+
 @pytest.fixture
 def ended(tmp_path, monkeypatch):
     """Return what runs a command that gets a signal while it trains, with a temporary folder of its own."""
@@ -48,7 +56,7 @@ def ended(tmp_path, monkeypatch):
     def ended(number: int, *arguments: str, ignored: int | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-c", CODE, str(int(number)), *arguments], capture_output=True, text=True, timeout=120,
-            preexec_fn=None if ignored is None else lambda: signal.signal(ignored, signal.SIG_IGN),
+            preexec_fn=lambda: as_in_the_foreground(ignored),
         )  # fmt: skip
 
     return ended
