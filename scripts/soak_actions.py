@@ -47,7 +47,7 @@ class Actions(Workplace):
         argv = ["fit", str(rows), "--model", kind, "--seed", str(chance.randrange(9))]
         argv += ["--epochs", str(chance.choice((1, 3, 20)))] if kind != "svm" else []
         argv += [] if libsvm else ["--target", "label"]
-        tight = chance.random() < 0.4 and kind != "svm"  # which needs all rows in memory
+        tight = chance.random() < 0.4 and kind not in ("svm", "voted")  # which need all rows in memory
         argv += ["--memory", chance.choice(("100KB", "1MB", "20MB"))] if tight else []
         argv += ["--certify", "0"] if chance.random() < 0.5 or family == "medium" else []
         return argv, self.work / f"m{chance.randrange(6)}.sx", family, kind, libsvm
