@@ -18,6 +18,7 @@ from soak_workplace import SoakError, Workplace, digest, processes_of, resident
 
 MODELS = ("averaged", "perceptron", "voted", "pocket", "neuron", "svm", "online-svm")
 ONLINE = ("averaged", "perceptron", "voted", "pocket", "neuron", "online-svm")
+ON_DISK = ("averaged", "perceptron", "neuron", "online-svm")  # others need all rows in memory
 KILLED = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 ACTIONS = {  # and how often they are chosen
     "fit": 2, "predict": 2, "update": 1, "certify": 1, "export": 1, "report": 1, "killed": 4, "full_disk": 2,
@@ -47,7 +48,7 @@ class Actions(Workplace):
         argv = ["fit", str(rows), "--model", kind, "--seed", str(chance.randrange(9))]
         argv += ["--epochs", str(chance.choice((1, 3, 20)))] if kind != "svm" else []
         argv += [] if libsvm else ["--target", "label"]
-        tight = chance.random() < 0.4 and kind not in ("svm", "voted")  # which need all rows in memory
+        tight = chance.random() < 0.4 and kind in ON_DISK
         argv += ["--memory", chance.choice(("100KB", "1MB", "20MB"))] if tight else []
         argv += ["--certify", "0"] if chance.random() < 0.5 or family == "medium" else []
         return argv, self.work / f"m{chance.randrange(6)}.sx", family, kind, libsvm
