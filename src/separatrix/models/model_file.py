@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 import struct
 import warnings
@@ -298,10 +299,17 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
+# Messages of Python's own TypeErrors; those that say something of the file are kept.
+_OF_PYTHON = re.compile(
+    "not supported between|unsupported operand|object of type|argument of type|object (?:is not|cannot|does not)|"
+    "has no len|non-iterable|positional argument|keyword argument|indices must be|can only concatenate|only integer"
+)
+
+
 def _line(problem: Exception) -> str:
     """Return an error's message as one line."""
     text = " ".join(str(problem).split()) or type(problem).__name__
-    if isinstance(problem, TypeError) and "not supported between" in text:  # Python's own
+    if isinstance(problem, TypeError) and _OF_PYTHON.search(text):
         return "its parts do not fit together"
     if not isinstance(problem, ValueError | TypeError | MemoryError) and type(problem).__name__ != "SafetensorError":
         text = f"its parts do not fit together ({type(problem).__name__}: {text})"
