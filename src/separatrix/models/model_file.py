@@ -312,7 +312,7 @@ def _line(problem: Exception) -> str:
     if isinstance(problem, TypeError) and _OF_PYTHON.search(text):
         return "its parts do not fit together"
     if not isinstance(problem, ValueError | TypeError | MemoryError) and type(problem).__name__ != "SafetensorError":
-        text = f"its parts do not fit together ({type(problem).__name__}: {text})"
+        return "its parts do not fit together"
     return text if len(text) <= 300 else f"{text[:297]}..."
 
 

@@ -194,8 +194,8 @@ class Facts:
             if own.get("test") is not None:
                 own["test"] = Scores.from_dict(own["test"])
             return cls(**own)
-        except (TypeError, AttributeError, LookupError, OverflowError) as problem:
-            raise ValueError(f"the facts about the model are damaged ({type(problem).__name__}: {problem})") from None
+        except (TypeError, AttributeError, LookupError, OverflowError):
+            raise ValueError("the facts about the model are damaged") from None
 
 
 _KINDS: dict[str, Any] = {
