@@ -311,6 +311,8 @@ def _line(problem: Exception) -> str:
     text = " ".join(str(problem).split()) or type(problem).__name__
     if isinstance(problem, TypeError) and _OF_PYTHON.search(text):
         return "its parts do not fit together"
+    if isinstance(problem, AttributeError) and hasattr(problem.obj, "get_params"):
+        return f"{problem.name} is missing"
     if not isinstance(problem, ValueError | TypeError | MemoryError) and type(problem).__name__ != "SafetensorError":
         return "its parts do not fit together"
     return text if len(text) <= 300 else f"{text[:297]}..."
