@@ -11,8 +11,9 @@ import html
 import io
 import json
 import math
+import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Cells = Sequence[Sequence[str]]
@@ -112,11 +113,31 @@ def markdown(head: Sequence[str], rows: Cells) -> str:
 
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-          "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
+          "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+          "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ", "\r": " "}  # fmt: skip
+_EXPONENT = re.compile(r"(\d)e([+-]?\d+)")
 
 
-def latex(head: Sequence[str], rows: Cells) -> str:
-    r"""Return a LaTeX tabular; numbers and vectors are set as mathematics.
+def latex(
+    head: Sequence[str],
+    rows: Cells,
+    *,
+    sections: Mapping[int, str] | None = None,
+    foot: str = "",
+    escaped_head: bool = False,
+) -> str:
+    r"""Return a LaTeX tabular, which needs no package; numbers and vectors are set as mathematics.
+
+    Parameters
+    ----------
+    head, rows
+        The cells, as plain text.
+    sections : mapping of int to str, optional
+        Rows after which a part of the table ends, and the line that says so there, as plain text.
+    foot : str
+        A last line across the table, as LaTeX.
+    escaped_head : bool, default=False
+        Whether the head is LaTeX already.
 
     Examples
     --------
@@ -129,24 +150,53 @@ def latex(head: Sequence[str], rows: Cells) -> str:
     \hline
     \end{tabular}
     """
-    body = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in rows]
-    title = " & ".join(_escape(cell) for cell in head) + r" \\"
-    return "\n".join(
-        [rf"\begin{{tabular}}{{{'l' * len(head)}}}", r"\hline", title, r"\hline", *body, r"\hline", r"\end{tabular}"]
-    )
+    width, ends = len(head), sections or {}
+    lines = []
+    for place, row in enumerate(rows):
+        lines.append(" & ".join(latex_cell(cell) for cell in row) + r" \\")
+        if place in ends:
+            lines += [_across(_escape(ends[place]), width), r"\hline"]
+    title = " & ".join(head if escaped_head else map(_escape, head)) + r" \\"
+    lines += [] if lines and lines[-1] == r"\hline" else [r"\hline"]
+    lines += [_across(foot, width), r"\hline"] if foot else []
+    return "\n".join([rf"\begin{{tabular}}{{{'l' * width}}}", r"\hline", title, r"\hline", *lines, r"\end{tabular}"])
+
+
+def _across(text: str, width: int) -> str:
+    return rf"\multicolumn{{{width}}}{{l}}{{{text}}} \\"
 
 
 def _escape(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def _latex_cell(text: str) -> str:
-    return f"${text}$" if text and set(text) <= set("0123456789+-./(), ") else _escape(text)
+def latex_cell(text: str) -> str:
+    r"""Return plain text for LaTeX: numbers and vectors as mathematics, all else with its special characters escaped.
+
+    Examples
+    --------
+    >>> print(latex_cell("(-1/2, 3)"), latex_cell("1e-05"), latex_cell("50% & more"))
+    $(-1/2, 3)$ $1 \cdot 10^{-5}$ 50\% \& more
+    """
+    powers = _EXPONENT.sub("\\1", text)
+    if text and any(each.isdigit() for each in text) and set(powers) <= set("0123456789+-./(), "):
+        return "$" + _EXPONENT.sub(lambda found: rf"{found[1]} \cdot 10^{{{int(found[2])}}}", text) + "$"
+    return _escape(text)
 
 
-def html_table(head: Sequence[str], rows: Cells, *, marked: Sequence[bool] = (), caption: str = "") -> str:
-    """Return an HTML table; marked rows are set in bold on a tint, and the caption stands below."""
-    cell = "padding:0.2em 0.8em;text-align:left"
+def html_table(
+    head: Sequence[str],
+    rows: Cells,
+    *,
+    marked: Sequence[bool] = (),
+    caption: str = "",
+    sections: Sequence[int] = (),
+) -> str:
+    """Return an HTML table; marked rows are set in bold on a tint, and the caption stands below.
+
+    The rows in ``sections`` are the last of their part of the table; a rule stands between two parts.
+    """
+    cell, ends = "padding:0.2em 0.8em;text-align:left", set(sections)
     lines = ['<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">']
     if caption:
         lines.append(
@@ -161,6 +211,8 @@ def html_table(head: Sequence[str], rows: Cells, *, marked: Sequence[bool] = (),
         strong = index < len(marked) and marked[index]
         style = ' style="font-weight:bold;background:rgba(128,128,128,0.15)"' if strong else ""
         lines.append(f"<tr{style}>" + "".join(f'<td style="{cell}">{html.escape(text)}</td>' for text in row) + "</tr>")
+        if index in ends and index + 1 < len(rows):
+            lines += ["</tbody>", '<tbody style="border-top:1px solid currentColor">']
     return "\n".join([*lines, "</tbody>", "</table>"])
 
 

@@ -76,7 +76,7 @@ def test_markdown_latex_html_csv_and_pandas_hold_the_same_cells():
     table = ET.fromstring(trace.to_html())
     assert [[cell.text for cell in row] for row in table.iter("tr")][1:] == rows
     assert [row.get("style") is not None for row in table.iter("tr")][1:] == [step.mistake for step in trace]
-    assert table.find("caption").text == str(trace.status)
+    assert table.find("caption").text == f"{trace.status}; final {trace.final()}"
     assert trace._repr_html_() == trace.to_html()
 
     records = list(csv.DictReader(io.StringIO(trace.to_csv())))

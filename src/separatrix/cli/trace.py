@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.guard import guard
 from separatrix.cli.options import (
+    DATA,
     MODEL,
     OUTPUT,
     Db,
@@ -19,33 +18,23 @@ from separatrix.cli.options import (
     Source,
     Sql,
     Target,
-    is_example,
-    open_named,
 )
-from separatrix.cli.writing import print_content, say, show_trace
-from separatrix.files import write_text
+from separatrix.cli.trace_data import read_rows
+from separatrix.cli.trace_output import Format, output_format, write_trace
+from separatrix.cli.writing import say
 from separatrix.loop.problem import as_exact
-from separatrix.text import times
-
-_MOST_CELLS = 1_000_000
-
-
-class Format(str, enum.Enum):
-    """The format of a trace."""
-
-    table = "table"
-    markdown = "markdown"
-    latex = "latex"
-    html = "html"
-    csv = "csv"
-
-
-_ENDINGS = {".md": Format.markdown, ".tex": Format.latex, ".html": Format.html, ".csv": Format.csv}
 
 
 def trace(
     data: Source = None,
     target: Target = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            help="Label of the positive class; all others are negative. [default: of two, the one that sorts last]",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     rule: Annotated[
         str,
         typer.Option(
@@ -56,7 +45,9 @@ def trace(
     start: Annotated[
         str | None,
         typer.Option(
-            help="Initial weights and then the bias, as in '1,0,1/2'. [default: zeros]", rich_help_panel=MODEL
+            help="Initial weights: zeros, uniform (in [-1, 1]) or numbers as in '1,0,1/2', in the order that is shown "
+            "(the bias or theta last; with --augmented the bias first). [default: zeros]",
+            rich_help_panel=MODEL,
         ),
     ] = None,
     eta0: Annotated[
@@ -79,12 +70,56 @@ def trace(
     order: Annotated[
         str, typer.Option(help="Order of the rows: cyclic, or shuffled in each epoch.", rich_help_panel=MODEL)
     ] = "cyclic",
-    seed: Annotated[int, typer.Option(help="Random seed of shuffled orders.", rich_help_panel=MODEL)] = 0,
+    batch: Annotated[
+        str,
+        typer.Option(
+            help="Examples whose steps are averaged, a number or all; one row of the table for each such fold.",
+            rich_help_panel=MODEL,
+        ),
+    ] = "1",
+    seed: Annotated[
+        int, typer.Option(help="Random seed of shuffled orders and of a uniform start.", rich_help_panel=MODEL)
+    ] = 0,
     intercept: Annotated[bool, typer.Option(help="Fit a bias.", rich_help_panel=MODEL)] = True,
+    bias_constant: Annotated[
+        str,
+        typer.Option(
+            help="Constant K of the bias coordinate, so b moves by y eta K^2; ball: the radius of the smallest ball "
+            "that holds the data.",
+            rich_help_panel=MODEL,
+        ),
+    ] = "1",
     max_iter: Annotated[int, typer.Option(help="Maximum number of epochs.", rich_help_panel=MODEL)] = 100,
     readout: Annotated[
         str, typer.Option(help="Final weights: last, averaged, voted or pocket.", rich_help_panel=MODEL)
     ] = "last",
+    exact: Annotated[
+        bool | None,
+        typer.Option(
+            "--exact/--floats",
+            help="Compute with fractions or with floats. [default: fractions where the rule can]",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="More columns, comma-separated: output (the predicted class), margin (y a), loss, delta (the step), "
+            "margin-after, proof.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    proof: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of the convergence theorem for this separating w*, given as --start is, or auto: one that "
+            "certify finds.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    dual: Annotated[
+        bool, typer.Option("--dual", help="Show the counts alpha of the dual form.", rich_help_panel=OUTPUT)
+    ] = False,
     augmented: Annotated[
         bool | None, typer.Option(help="Show the bias as the first coordinate.", rich_help_panel=OUTPUT)
     ] = None,
@@ -101,6 +136,10 @@ def trace(
         bool | None, typer.Option(help="Show theta = -b instead of b.", rich_help_panel=OUTPUT)
     ] = None,
     decimals: Annotated[bool | None, typer.Option(help="Show 0.5 instead of 1/2.", rich_help_panel=OUTPUT)] = None,
+    digits: Annotated[
+        int | None,
+        typer.Option(help="Round to this many decimals. [default: fractions in full]", rich_help_panel=OUTPUT),
+    ] = None,
     format: Annotated[
         Format | None,
         typer.Option(
@@ -109,7 +148,9 @@ def trace(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file instead of standard output.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--output", "-o", help="Write to this file (.md, .tex, .html, .csv, .json, .txt).", rich_help_panel=OUTPUT
+        ),
     ] = None,
     features: Features = None,
     exclude: Exclude = None,
@@ -120,92 +161,64 @@ def trace(
 ) -> None:
     """Print every step of a training run, in exact arithmetic.
 
-    Numbers of a CSV file are exact: 0.1 is one tenth, and 1/3 one third. Of two labels the one that sorts last is the
-    positive class. A built-in lecture example runs with the
+    Numbers of a CSV file are exact: 0.1 is one tenth, and 1/3 one third. A built-in lecture example runs with the
     lecture's own start, learning rate and notation; options override them.
 
     For example:
 
-      separatrix trace lecture-000
+      separatrix trace lecture-000 --proof auto
 
-      separatrix trace points.csv --target class --format latex
+      separatrix trace lecture-001 --columns margin,margin-after --readout voted
+
+      separatrix trace points.csv --target class --positive yes --dual --bias-constant ball
+
+      separatrix trace points.csv --target class -o table.tex
     """
-    from separatrix import datasets
     from separatrix.insight.trace import trace as run_trace
-    from separatrix.tables.columns import ColumnOptions
 
-    if output is not None:
-        guard().writes(output)
+    written = output_format(output, format, json)
     given: dict[str, Any] = {
-        "eta0": eta0, "boundary": boundary, "augmented": augmented, "flipped": flipped, "labels": labels,
-        "threshold": threshold, "decimals": decimals,
+        "eta0": None if eta0 is None else _exact("--eta0", eta0), "boundary": boundary, "augmented": augmented,
+        "flipped": flipped, "labels": labels, "threshold": threshold, "decimals": decimals, "digits": digits,
+        "dual": dual or None, "columns": columns, "start": _plane("--start", start, "zeros", "uniform"),
+        "proof": _plane("--proof", proof, "auto"), "positive": positive, "exact": exact,
     }  # fmt: skip
     chosen = {name: value for name, value in given.items() if value is not None}
-    if start is not None:
-        *weights, bias = [_exact("--start", cell) for cell in start.split(",")]
-        chosen["start"] = (weights, bias)
-    if eta0 is not None:
-        chosen["eta0"] = _exact("--eta0", eta0)
-    if sql is None and is_example(data):
-        if target is not None:
-            raise ValueError(f"{data} is a built-in example and has its own labels; --target is for files")
-        example = datasets.example(str(data))
-        X: Any = example.X
-        y: Any = example.y
-        chosen = {**example.options, **example.view, **chosen}
-    else:
-        with open_named(data, sql, db, delimiter) as source:
-            X, y = _exact_rows(source, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())))
-        chosen = {"labels": "own", **chosen}
+    rows = read_rows(data, target, features, exclude, sql, db, delimiter)
+    options, note = {**rows.options, **chosen}, rows.note
+    if "start" in options and start is None:
+        weights, bias = options["start"]
+        if (dual and (bias or any(weights))) or (bias and not intercept):
+            del options["start"]
+            note = f"{data}: {'--dual' if dual else '--no-intercept'} cannot start where the lecture does; from zeros"
+    if note and start is None:
+        say(note, err=True)
+    if options.get("start") == "uniform":
+        options = {"decimals": True, **options}
     run = run_trace(
-        X, y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter, readout=readout,
-        margin=_exact("--margin", margin), lam=_exact("--lam", lam), **chosen,
+        rows.X, rows.y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter,
+        readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), batch=_batch(batch),
+        bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
     )  # fmt: skip
-    if json:
-        import json as to_text
-
-        text = to_text.dumps({
-            "steps": [dict(zip(run.header(), row, strict=True)) for row in run.rows()],
-            "status": str(run.status), "epochs": run.n_epochs, "updates": run.n_updates, "final": str(run.final()),
-        })  # fmt: skip
-    elif output is None and format in (None, Format.table):
-        show_trace(run)
-        return
-    else:
-        text = {
-            Format.table: run.to_markdown,
-            Format.markdown: run.to_markdown,
-            Format.latex: run.to_latex,
-            Format.html: run.to_html,
-            Format.csv: run.to_csv,
-        }[format or _ENDINGS.get(output.suffix.lower() if output else "", Format.markdown)]().rstrip("\n")
-    if output is None:
-        print_content(text)
-    else:
-        write_text(output, text + "\n")
-        say(f"{times(len(run), 'step')} written to {output}", err=True)
+    write_trace(run, written, output)
 
 
-def _exact_rows(source: Any, asked: Any) -> tuple[Any, Any]:
-    """Return rows of exact numbers: of a CSV file as they are written, of others the shortest decimals for them."""
-    from separatrix.tables.columns import choose
-    from separatrix.tables.sources.base import TableSource
-    from separatrix.tables.sources.exact import has_exact_numbers, read_exact
-    from separatrix.tables.whole import read_whole
-
-    if isinstance(source, TableSource) and not source.typed:
-        chosen = choose(source.name, source.columns, asked)
-        if chosen.target is not None and has_exact_numbers(source, (*chosen.numbers, *chosen.categories)):
-            return read_exact(source, chosen.order, chosen.target.name, _MOST_CELLS)
-    table = read_whole(source, asked)
-    X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
-    if X.size > _MOST_CELLS:
-        raise ValueError(f"{source.name} has more than {_MOST_CELLS:,} numbers, the most that trace can read")
-    return [[as_exact(repr(value)) for value in row] for row in X.tolist()], table.y.tolist()
+def _plane(option: str, text: str | None, *words: str) -> Any:
+    """Return the numbers of a weight vector, in the order of the view; or one of the words."""
+    if text is None or text.strip() in words:
+        return text if text is None else text.strip()
+    return [_exact(option, cell, *words) for cell in text.split(",")]
 
 
-def _exact(option: str, text: str) -> Any:
+def _batch(text: str) -> int | str:
+    if text != "all" and not (text.isdecimal() and int(text) > 0):
+        raise ValueError(f"--batch must be a whole number of at least 1, or all; got {text!r}")
+    return text if text == "all" else int(text)
+
+
+def _exact(option: str, text: str, *words: str) -> Any:
     try:
         return as_exact(text.strip())
     except ValueError:
-        raise ValueError(f"{option} must be a number such as 1, 0.5 or 1/2; got {text!r}") from None
+        accepted = "numbers such as 1,0,1/2" if words else "a number such as 1, 0.5 or 1/2"
+        raise ValueError(f"{option} must be {', '.join([*words, accepted])}; got {text!r}") from None

@@ -14,33 +14,46 @@ from rich.console import Console
 from rich.table import Table
 
 from separatrix.cli.guard import guard
-from separatrix.text import printable, times
+from separatrix.text import printable
 
 if TYPE_CHECKING:
     from separatrix.insight.trace import Trace
+
+# As SIMPLE_HEAD, with a rule between sections too.
+_RULED = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
 
 
 def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
     """Print a trace as a table: a rule after each epoch, updates in bold; with ``head``, only the ends."""
     screen = console()
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in run.header():
+    table = Table(box=_RULED, show_edge=False, pad_edge=False)
+    heads, rows, places = run.header(), run.rows(), run.table_rows()
+    for name in heads:
         table.add_column(printable(name), overflow="fold")
-    rows = run.rows()
     shown = range(len(rows)) if head is None or head + tail >= len(rows) else [*range(head), *range(-tail, 0)]
     for place, index in enumerate(shown):
-        step = run[index]
+        row = places[index]
         after = shown[place + 1] if place + 1 < len(shown) else None
         gap = head is not None and place == head - 1 and len(shown) < len(rows)
-        section = after is None or run[after].epoch != step.epoch
-        table.add_row(
-            *map(printable, rows[index]), style="bold" if step.updated else None, end_section=section and not gap
-        )
+        table.add_row(*map(printable, rows[index]), style="bold" if row.updated else None, end_section=False)
         if gap:
-            table.add_row(*["..."] * len(run.header()), end_section=True)
+            table.add_row(*["..."] * len(heads))
+        elif after is None or places[after].epoch != row.epoch:
+            table.add_row("", "", f"end of epoch {row.epoch}", *[""] * (len(heads) - 3), end_section=True)
     screen.print(table)
-    screen.print(f"{run.status}; {times(run.n_updates, 'update')} in {times(run.n_epochs, 'epoch')}.")
+    screen.print(run.summary())
     screen.print(f"Final {run.final()}.")
+    for note in run.notes():
+        screen.print(note)
+    if run.readout == "voted":
+        screen.print()
+        screen.print(plain_table(*run.votes_table()))
+        screen.print(votes_sentence(run))
+
+
+def votes_sentence(run: Trace) -> str:
+    """Return what the votes average to, in the trace's view."""
+    return f"sum c(k) w(k) / sum c(k), the averaged weights: {run.final()}."
 
 
 def show_demo() -> None:

@@ -1,231 +1,29 @@
-"""``sx.trace``: every step of a run as a table, in the lectures' notation.
+"""``sx.trace``: run a rule step by step, in the lectures' notation.
 
-A :class:`Trace` is a sequence of Steps from the reference engine; trace_view.py says how it is written.
+The run itself is here; the :class:`Trace` that it gives is in trace_run.py, its table in trace_columns.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
-from fractions import Fraction
-from typing import Any, overload
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
-from separatrix.geometry.rows import Floats, Rows, column_names, frame_columns, is_sparse
-from separatrix.insight.trace_view import TraceView, number
-from separatrix.loop.engines import Step
+from separatrix.geometry.rows import Rows, column_names, frame_columns, is_sparse
+from separatrix.insight.trace_columns import Setting
+from separatrix.insight.trace_proof import Proof, examples, separator
+from separatrix.insight.trace_run import Trace
+from separatrix.insight.trace_view import TraceView, plain
 from separatrix.loop.problem import Problem, as_exact
 from separatrix.loop.solve import new_state, solve
-from separatrix.loop.state import Solution, Status
 from separatrix.observers import StepRecorder
 from separatrix.rules import RULES, Downhill, Number, Smooth
-from separatrix.rules.losses import sigmoid
 from separatrix.stops import MaxEpochs, NoMistakes
-from separatrix.text import csv_text, html_table, latex, markdown
+from separatrix.text import listed
 
-
-class Trace(Sequence[Step]):
-    """The steps of a run, in order.
-
-    Attributes
-    ----------
-    steps : tuple of Step
-        Each with epoch, index, x, y, activation, margin, mistake, updated, and the weights and bias after it.
-    start : (weights, bias)
-        Where the run started.
-    weights, bias
-        What the readout gives at the end.
-    status : Status
-        How the run ended.
-    n_updates, n_epochs : int
-        Updates made, epochs begun.
-    view : TraceView
-        How tables are written.
-    """
-
-    def __init__(
-        self,
-        steps: Sequence[Step],
-        start: tuple[tuple[Number, ...], Number],
-        solution: Solution,
-        classes: Sequence[Any],
-        bias_constant: Number,
-        view: TraceView,
-        *,
-        neuron: bool = False,
-    ) -> None:
-        self._neuron = neuron
-        self.steps = tuple(steps)
-        self.start = start
-        self.weights: tuple[Number, ...] = tuple(_plain(value) for value in solution.weights)
-        self.bias: Number = _plain(solution.bias)
-        self.status: Status = solution.status
-        self.n_updates = solution.n_updates
-        self.n_epochs = solution.n_epochs
-        self.classes = list(classes)
-        self.view = view
-        self._bias_constant = bias_constant
-
-    @overload
-    def __getitem__(self, index: int) -> Step: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Step]: ...
-    def __getitem__(self, index: int | slice) -> Step | Sequence[Step]:
-        return self.steps[index]
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self.steps)
-
-    @property
-    def path(self) -> Floats:
-        """The weights and the bias at the start and after each step, as floats, of shape (steps + 1, d + 1)."""
-        points = [self.start, *((step.weights, step.bias) for step in self.steps)]
-        return np.array([[*map(float, weights), float(bias)] for weights, bias in points])
-
-    def __repr__(self) -> str:
-        return f"<Trace: {len(self)} steps, {self.n_updates} updates, {self.n_epochs} epochs; {self.status}>"
-
-    def show(self, **view: Any) -> Trace:
-        """Return the same run in another view: ``trace.show(augmented=True, flipped=True)``."""
-        twin = object.__new__(Trace)
-        twin.__dict__.update(self.__dict__)
-        twin.view = replace(self.view, **view)
-        return twin
-
-    # ------------------------------------------------------------------------------------------ the table
-
-    def header(self) -> list[str]:
-        """Return the names of the table's columns."""
-        view = self.view
-        pattern = "adjusted pattern" if view.flipped else "pattern"
-        label = [] if view.flipped else ["t" if view.labels == "01" else "y"]
-        product = "w x" if view.augmented or view.flipped else ("h" if view.threshold else "z" if self._neuron else "a")
-        output = ["output a"] if self._neuron else []
-        after = ["new weight"] if view.augmented else ["new weight", "new theta" if view.threshold else "new b"]
-        before = ["weight applied"] if view.augmented else ["weight applied", "theta" if view.threshold else "b"]
-        return ["epoch", "example", pattern, *label, *before, product, *output, "update?", *after]
-
-    def rows(self) -> list[list[str]]:
-        """Return the table's cells as text, one row for each step."""
-        rows = []
-        weights, bias = self.start
-        for step in self.steps:
-            rows.append(self._row(step, weights, bias))
-            weights, bias = step.weights, step.bias
-        return rows
-
-    def _row(self, step: Step, weights: tuple[Number, ...], bias: Number) -> list[str]:
-        x, product = self._seen(step, bias)
-        label = [] if self.view.flipped else [str(self._label(step.y))]
-        return [
-            str(step.epoch),
-            str(step.index + 1),
-            self._vector(x),
-            *label,
-            *self._state(weights, bias),
-            self._number(product),
-            *([self._number(float(sigmoid(step.activation)))] if self._neuron else []),
-            "Yes" if step.updated else "No",
-            *self._state(step.weights, step.bias),
-        ]
-
-    def _seen(self, step: Step, bias: Number) -> tuple[tuple[Number, ...], Number]:
-        """Return the pattern and the product as this view has them; the bias is the one before the step."""
-        view = self.view
-        sign = step.y if view.flipped else 1
-        x = tuple(sign * value for value in step.x)
-        if view.augmented:
-            x = (sign * self._bias_constant, *x)
-        if view.flipped:
-            return x, step.margin
-        if view.threshold and not view.augmented:
-            return x, step.activation - bias  # h, which the neuron compares with theta
-        return x, step.activation
-
-    def _values(self, weights: tuple[Number, ...], bias: Number) -> tuple[Number, ...]:
-        """Return weights and bias as the numbers that this view writes."""
-        return (bias, *weights) if self.view.augmented else (*weights, -bias if self.view.threshold else bias)
-
-    def _state(self, weights: tuple[Number, ...], bias: Number) -> list[str]:
-        values = self._values(weights, bias)
-        return [self._vector(values)] if self.view.augmented else [self._vector(values[:-1]), self._number(values[-1])]
-
-    def final(self) -> str:
-        """Return what the readout gives at the end, in this view: ``weight (0, 2, -1)``."""
-        values = self._state(self.weights, self.bias)
-        names = [name.removeprefix("new ") for name in self.header()[-len(values) :]]
-        return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
-
-    def _label(self, y: int) -> Any:
-        if self.view.labels == "own":
-            return self.classes[1 if y > 0 else 0]
-        return y if self.view.labels == "+-" else int(y > 0)
-
-    def _number(self, value: Number) -> str:
-        return number(value, decimals=self.view.decimals)
-
-    def _vector(self, values: Sequence[Number]) -> str:
-        return "(" + ", ".join(self._number(value) for value in values) + ")"
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return markdown(self.header(), self.rows())
-
-    def to_latex(self) -> str:
-        """Return the table as a LaTeX tabular."""
-        return latex(self.header(), self.rows())
-
-    def to_html(self) -> str:
-        """Return the table as HTML, with the updates marked and the status below."""
-        marked = [step.updated for step in self.steps]
-        return html_table(self.header(), self.rows(), marked=marked, caption=str(self.status))
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def to_csv(self) -> str:
-        """Return the table as comma-separated values in this view, each coordinate in a column of its own."""
-        head, rows = self._flat()
-        return csv_text(head, [[cell if isinstance(cell, str) else self._number(cell) for cell in row] for row in rows])
-
-    def to_pandas(self) -> Any:
-        """Return the steps as a pandas DataFrame in this view, each coordinate in a column of its own."""
-        import pandas as pd
-
-        head, rows = self._flat()
-        return pd.DataFrame(rows, columns=head)
-
-    def _flat(self) -> tuple[list[str], list[list[Any]]]:
-        view, d = self.view, len(self.start[0])
-        places = range(0 if view.augmented else 1, d + 1)
-        bias = [] if view.augmented else ["theta" if view.threshold else "b"]
-        label, product = ("t" if view.labels == "01" else "y"), self.header()[self.header().index("update?") - 1]
-        if self._neuron:
-            product = self.header()[self.header().index("output a") - 1]
-        output = ["output"] if self._neuron else []
-        head = ["epoch", "example", *(f"x{j}" for j in places), label, product, *output, "margin", "mistake"]
-        head += [*(f"w{j}" for j in places), *bias]
-        before = self.start[1]
-        rows = []
-        for step in self.steps:
-            x, shown = self._seen(step, before)
-            label = self._label(step.y)
-            state = self._values(step.weights, step.bias)
-            out = [float(sigmoid(step.activation))] if self._neuron else []
-            rows.append([step.epoch, step.index + 1, *x, label, shown, *out, step.margin, step.mistake, *state])
-            before = step.bias
-        return head, rows
-
-
-def _plain(value: Number) -> Number:
-    """Return a whole Fraction as an int and a NumPy float as a float."""
-    if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else value
-    return float(value) if isinstance(value, np.floating) else value
+__all__ = ["Trace", "trace"]
 
 
 def trace(
@@ -233,16 +31,20 @@ def trace(
     y: Any,
     *,
     rule: str = "perceptron",
-    start: tuple[Sequence[Any], Any] | str | None = None,
+    start: Any = None,
     eta0: Any = 1,
     margin: Any = 1,
     lam: Any = 1,
     boundary: str = "mistake",
     order: str = "cyclic",
+    batch: int | str = 1,
+    positive: Any = None,
     fit_intercept: bool = True,
+    bias_constant: Any = 1,
     max_iter: int = 100,
     readout: str = "last",
     exact: bool | None = None,
+    proof: Any = None,
     random_state: int | None = None,
     **view: Any,
 ) -> Trace:
@@ -257,8 +59,9 @@ def trace(
     rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron", "online_hinge", "pegasos"}
         What to do with each pattern. The last two shrink the weights at every pattern; an update is then a step for a
         margin below 1.
-    start : (weights, bias), "zeros" or "uniform", default="zeros"
-        Where to start; "uniform" draws from [-1, 1] (Lecture 004).
+    start : (weights, bias), sequence of numbers, "zeros" or "uniform", default="zeros"
+        Where to start. Numbers that are not in a pair stand in the order of the view: augmented, the bias first;
+        otherwise the weights and then the bias or theta. "uniform" draws from [-1, 1] (Lecture 004).
     eta0 : number, default=1
         The learning rate; the online hinge's gamma. Pegasos has none.
     margin : number, default=1
@@ -269,8 +72,16 @@ def trace(
         What a tie is; Lecture 004's neuron is "negative".
     order : {"cyclic", "shuffled"}
         As the rows stand, or shuffled anew each epoch.
+    batch : int or "all", default=1
+        Examples whose steps are computed with the same weights and averaged; the table has one row for each such fold
+        (Lecture 002).
+    positive : label, optional
+        The positive class; all other labels are the negative class, also where there are more than two.
     fit_intercept : bool, default=True
         With a bias, or a plane through the origin.
+    bias_constant : number or "ball", default=1
+        The constant K that stands for the bias as one more coordinate, so the bias moves by ``eta0 * y * K**2``; "ball"
+        is the radius of the smallest ball that holds the patterns (Lecture 003), to 12 digits.
     max_iter : int, default=100
         The most epochs. Rules that walk down a loss run them all.
     readout : {"last", "averaged", "voted", "pocket"}
@@ -278,11 +89,14 @@ def trace(
     exact : bool, optional
         Compute with integers and fractions, or with floats. By default exactly where the rule can: the exponentials
         of neurons cannot.
+    proof : (weights, bias), sequence of numbers or "auto", optional
+        A plane w* that separates the classes, given as a start is: the table then has both sides of the convergence
+        theorem (Lecture 000). "auto" takes the plane of :func:`separatrix.certify`.
     random_state : int, default=None
         Seed of shuffled orders and of a uniform start; None is 0, so that a table can be printed again.
     **view
-        View options, how tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals``; see
-        :class:`separatrix.insight.trace_view.TraceView`.
+        View options, how tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals``,
+        ``digits``, ``dual``, ``columns``; see :class:`separatrix.insight.trace_view.TraceView`.
 
     Returns
     -------
@@ -299,6 +113,16 @@ def trace(
     | 1     | 2       | (-1, 1, 0)       | (1, 1, 1)      | 0   | Yes     | (0, 2, 1)  |
     | 2     | 1       | (1, 1, 1)        | (0, 2, 1)      | 3   | No      | (0, 2, 1)  |
     | 2     | 2       | (-1, 1, 0)       | (0, 2, 1)      | 2   | No      | (0, 2, 1)  |
+
+    The same run in dual form, with the margin of each pattern before and after its step:
+
+    >>> print(run.show(augmented=False, flipped=False, dual=True, columns=("margin", "margin-after")).to_markdown())
+    | epoch | example | pattern | y  | alpha applied | b | a  | margin | update? | new alpha | new b | margin after |
+    |-------|---------|---------|----|---------------|---|----|--------|---------|-----------|-------|--------------|
+    | 1     | 1       | (1, 1)  | 1  | (0, 0)        | 0 | 0  | 0      | Yes     | (1, 0)    | 1     | 3            |
+    | 1     | 2       | (-1, 0) | -1 | (1, 0)        | 1 | 0  | 0      | Yes     | (1, 1)    | 0     | 2            |
+    | 2     | 1       | (1, 1)  | 1  | (1, 1)        | 0 | 3  | 3      | No      | (1, 1)    | 0     | 3            |
+    | 2     | 2       | (-1, 0) | -1 | (1, 1)        | 0 | -2 | 2      | No      | (1, 1)    | 0     | 2            |
     """
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
@@ -311,34 +135,105 @@ def trace(
         accepted = ", ".join(each.name for each in fields(TraceView))
         raise TypeError(f"trace has no option {min(unknown)!r}; its view options are {accepted}")
     chosen_view = TraceView(**view)
-    bias = 1 if fit_intercept else 0
-    problem = Problem.from_exact(_table(X), y, bias=bias) if exact else Problem(X, y, bias=bias)
+    problem = Problem.from_exact(_table(X), y) if exact else Problem(X, y)
+    problem.bias = _bias_constant(problem, bias_constant) if fit_intercept else 0
+    labels = problem.classes[problem.codes].tolist()
+    if positive is not None:
+        _against_the_rest(problem, positive)
     numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam}
     known = {each.name for each in fields(RULES[rule])}
     options = {
         name: as_exact(value) if exact else float(as_exact(value)) for name, value in numbers.items() if name in known
     }
+    made = RULES[rule](**options)
     recorder = StepRecorder()
     seed = 0 if random_state is None else int(random_state)
-    state = new_state(problem, 1, "zeros" if start is None else start, readout=readout, seed=seed)
-    began = tuple(_plain(value) for value in state.weights.tolist()), _plain(state.bias)
+    start = _plane("the start", "zeros" if start is None else start, chosen_view, problem)
+    state = new_state(problem, 1, start, readout=readout, seed=seed)
+    began = tuple(plain(value) for value in state.weights.tolist()), plain(state.bias)
     solution = solve(
         problem,
-        RULES[rule](**options),
+        made,
         engine="reference",
         stop=MaxEpochs(max_iter) if downhill else NoMistakes() | MaxEpochs(max_iter),
         readout=readout,
         boundary=boundary,
         order=order,
+        batch_size=batch,
         start=state,
         seed=seed,
         observers=[recorder],
     )
     if solution.status.interrupted:
         raise KeyboardInterrupt
-    return Trace(
-        recorder.steps, began, solution, problem.classes.tolist(), _plain(problem.bias), chosen_view, neuron=smooth
-    )
+    if proof is not None:
+        chosen_view = TraceView(**{**view, "columns": (*chosen_view.columns, "proof")})
+    elif "proof" in chosen_view.columns:
+        proof = "auto"
+    setting = Setting(
+        made, boundary, batch, readout, plain(problem.bias), problem.classes.tolist(), labels,
+        _proof(proof, chosen_view, problem, made, began) if proof is not None and rule == "perceptron" else None,
+    )  # fmt: skip
+    return Trace(recorder.steps, began, solution, setting, chosen_view)
+
+
+def _bias_constant(problem: Problem, constant: Any) -> Number:
+    """Return K; the radius of the smallest ball to 12 digits, for a table is to be read."""
+    if isinstance(constant, str) and constant == "ball":
+        floats = [[float(value) for value in row] for row in examples(problem)]
+        radius = float(f"{Problem(floats, problem.codes, bias='ball').bias:.12g}")
+        return as_exact(radius) if problem.exact else radius
+    try:
+        value = as_exact(constant)
+    except ValueError:
+        value = 0
+    if not 0 < value < 1e150:
+        raise ValueError(f"bias_constant must be 'ball' or a positive number below 1e150; found {constant!r}")
+    return value if problem.exact else float(value)
+
+
+def _against_the_rest(problem: Problem, positive: Any) -> None:
+    """Make one label the positive class of a problem, and all others the negative one."""
+    classes = problem.classes.tolist()
+    codes = [code for code, label in enumerate(classes) if label == positive or str(label) == str(positive)]
+    if not codes:
+        raise ValueError(f"positive must be a label; found {positive!r}; the labels are {listed(map(str, classes))}")
+    if len(classes) < 2:
+        return  # as without it: two classes are needed
+    others = [label for code, label in enumerate(classes) if code != codes[0]]
+    pair = np.empty(2, dtype=object)
+    pair[:] = [others[0] if len(others) == 1 else f"not {classes[codes[0]]}", classes[codes[0]]]
+    problem.classes, problem.codes = pair, (problem.codes == codes[0]).astype(np.int32)
+
+
+def _plane(what: str, given: Any, view: TraceView, problem: Problem) -> Any:
+    """Return (weights, bias) for numbers in the order of the view, and anything else as it is."""
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        return given
+    if any(isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) for value in given):
+        return given
+    return view.plane(list(given), problem.d, plain(problem.bias), what)
+
+
+def _proof(given: Any, view: TraceView, problem: Problem, rule: Any, start: Any) -> Proof:
+    """Return the numbers of the convergence theorem for a given w*, or one that is found."""
+    if isinstance(given, str):
+        if given != "auto":
+            raise ValueError(
+                f"proof must be 'auto', (weights, bias) or numbers in the order of the view; found {given!r}"
+            )
+        weights, bias = separator(problem)
+    else:
+        try:
+            weights, bias = _plane("the w* of the proof", given, view, problem)
+            weights, bias = [as_exact(value) for value in weights], as_exact(bias)
+        except TypeError:
+            raise ValueError(f"proof must be 'auto', (weights, bias) or numbers; found {given!r}") from None
+        if len(weights) != problem.d:
+            raise ValueError(f"the w* of the proof needs {problem.d} weights; found {len(weights)}")
+        if bias and not problem.bias:
+            raise ValueError("the w* of the proof has a bias, and the run has none")
+    return Proof.of(problem, weights, bias, rule.eta, start)
 
 
 def _table(X: Any) -> Any:

@@ -9,7 +9,7 @@ pocket    the weights with the longest run of correct predictions that also made
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,18 @@ from separatrix.rules import Number
 
 READOUTS = ("last", "averaged", "voted", "pocket")
 _BLOCK = 1 << 22  # activations held at once while votes are counted
+
+
+class Vote(NamedTuple):
+    """One weight vector of a run and the number of examples that it survived, ``c(k)`` of Lecture 001.
+
+    In the dual form ``weights`` are the ``alpha_i y_i`` of the support vectors. With sample weights the count is their
+    sum.
+    """
+
+    weights: Any
+    bias: Number
+    count: Number
 
 
 def check_readout(readout: Any) -> str:
@@ -113,6 +125,18 @@ class VotedWeights:
     def voters(self) -> Voters:
         """Return how each voter follows from the one before it, and the weight of its vote."""
         return Voters(self._index, self._signed, vote_counts(self._times, self._age), self._bias_square)
+
+    def votes(self) -> tuple[Vote, ...]:
+        """Return every weight vector with its bias and its count, the start first."""
+        weights, bias = self._start
+        rows, signed, counts, square = self.voters()
+        votes = [Vote(weights.copy(), bias, float(counts[0]))]
+        for row, step, count in zip(rows.tolist(), signed.tolist(), counts[1:].tolist(), strict=True):
+            x = self._rows[[row]]
+            weights = weights + step * np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)[0]
+            bias += step * square
+            votes.append(Vote(weights, bias, count))
+        return tuple(votes)
 
     def decide(self, rows: Rows, *, tie_is_positive: bool) -> Floats:
         """Return, for each row, the share of votes for the class minus the share against it."""
