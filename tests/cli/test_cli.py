@@ -128,7 +128,11 @@ def test_output_goes_to_a_file_whole(tmp_path):
         ("a,y\nnan,2\n2,1\n", ["--target", "y"], "row 1, column 'a': the value is missing"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--rule", "adaline"], "rule must be one of"),
         ("a,y\n1,2\n2,1\n", ["--target", "y", "--eta0", "-1"], "eta0 must be a positive finite number; found -1"),
-        ("a,y\n1,2\n2,1\n", ["--target", "y", "--start", "1"], r"the start needs 2 numbers in this view \(the weights, then the bias\); found 1"),
+        (
+            "a,y\n1,2\n2,1\n",
+            ["--target", "y", "--start", "1"],
+            r"the start needs 2 numbers in this view \(the weights, then the bias\); found 1",
+        ),
         (
             "a,y\n1,2\n2,1\n",
             ["--target", "y", "--eta0", "abc"],

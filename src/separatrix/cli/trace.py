@@ -190,7 +190,8 @@ def trace(
         weights, bias = options["start"]
         if (dual and (bias or any(weights))) or (bias and not intercept):
             del options["start"]
-            note = f"{data}: {'--dual' if dual else '--no-intercept'} cannot start where the lecture does; from zeros"
+            option = "--dual" if dual else "--no-intercept"
+            note = f"{data}: the start is zeros, as {option} cannot have the lecture's"
     if note and start is None:
         say(note, err=True)
     if options.get("start") == "uniform":

@@ -15,6 +15,7 @@ from separatrix.estimators.fitting import check_stop, checked_labels, count, enc
 from separatrix.estimators.kept_errors import compare, count_wrong, with_kept_errors
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives, predicted_codes
+from separatrix.estimators.voting import by_class
 from separatrix.geometry.kernel_ball import kernel_radius
 from separatrix.geometry.kernel_cache import KernelCache
 from separatrix.geometry.kernels import Kernel
@@ -102,6 +103,9 @@ class KernelPerceptron(KernelClassifier):
         Mistakes, loss, length of the vector of counts and seconds, epoch by epoch.
     status_ : Status
         Why the run stopped; ``str(status_)`` is a sentence.
+    votes_ : tuple of Vote, or for more than two classes one such tuple for each class
+        With ``readout="voted"``: the ``alpha_i y_i`` over the support vectors after each update (``weights``), with
+        ``bias`` and ``count``, the number of examples that they survived. Computed on access.
 
     Notes
     -----
@@ -285,6 +289,12 @@ class KernelPerceptron(KernelClassifier):
         return compare(problem, predicted_codes(activations, len(self.classes_), tie_is_positive=tie))
 
     # ------------------------------------------------------------------------------------------ predicting
+
+    @property
+    def votes_(self) -> tuple[Any, ...]:
+        """The dual weights after each update of a voted run, with the number of examples that they survived."""
+        check_is_fitted(self, "dual_coef_")
+        return by_class([partial(ballot.votes, len(self.support_)) for ballot in self._ballots])
 
     def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord, within_bound
 from separatrix.estimators.fitting import number
 from separatrix.estimators.linear import RuleClassifier
+from separatrix.estimators.voting import by_class
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import ties
 from separatrix.loop.problem import Problem
@@ -85,6 +87,9 @@ class Perceptron(RuleClassifier):
         Why the run stopped; ``str(status_)`` is a sentence.
     certificate_ : ModelCertificate, or a dict of them by class
         Certificate of the model on its training data, computed on first access.
+    votes_ : tuple of Vote, or for more than two classes one such tuple for each class
+        With ``readout="voted"``: every weight vector of the run, each with ``weights``, ``bias`` and ``count``, the
+        number of examples that it survived. Computed on access.
 
     Notes
     -----
@@ -102,6 +107,12 @@ class Perceptron(RuleClassifier):
     >>> model = Perceptron(shuffle=False).fit(X, y)
     >>> str(model.status_), model.coef_.tolist(), model.intercept_.tolist()
     ('converged: no mistakes (epoch 3)', [[3.0, -2.0]], [0.0])
+
+    The voted perceptron keeps every weight vector with its count:
+
+    >>> voted = Perceptron(shuffle=False, readout="voted").fit([[1.0], [3.0], [-1.0]], [1, 1, -1])
+    >>> [(vote.weights.tolist(), vote.bias, vote.count) for vote in voted.votes_]
+    [([0.0], 0.0, 0.0), ([1.0], 1.0, 2.0), ([2.0], 0.0, 4.0)]
     """
 
     def __init__(
@@ -145,6 +156,12 @@ class Perceptron(RuleClassifier):
         For the voted readout it is the share of votes for the class minus the share against it.
         """
         return super().decision_function(X)
+
+    @property
+    def votes_(self) -> tuple[Any, ...]:
+        """Every weight vector of a voted run with the number of examples that it survived."""
+        check_is_fitted(self, "coef_")
+        return by_class([state.voted_weights.votes for state in self._states if state.voted_weights is not None])
 
     def _decide(self, rows: Rows) -> Floats:
         activations = super()._decide(rows)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import Rows, column_names, frame_columns, is_sparse
-from separatrix.insight.trace_columns import Setting
+from separatrix.insight.trace_constant import ball_constant
 from separatrix.insight.trace_proof import Proof, examples, separator
+from separatrix.insight.trace_rows import Setting
 from separatrix.insight.trace_run import Trace
 from separatrix.insight.trace_view import TraceView, plain
 from separatrix.loop.problem import Problem, as_exact
@@ -61,7 +62,8 @@ def trace(
         margin below 1.
     start : (weights, bias), sequence of numbers, "zeros" or "uniform", default="zeros"
         Where to start. Numbers that are not in a pair stand in the order of the view: augmented, the bias first;
-        otherwise the weights and then the bias or theta. "uniform" draws from [-1, 1] (Lecture 004).
+        otherwise the weights and then the bias or theta. "uniform" draws from [-1, 1] (Lecture 004), in exact runs
+        numbers of four decimals.
     eta0 : number, default=1
         The learning rate; the online hinge's gamma. Pegasos has none.
     margin : number, default=1
@@ -81,7 +83,7 @@ def trace(
         With a bias, or a plane through the origin.
     bias_constant : number or "ball", default=1
         The constant K that stands for the bias as one more coordinate, so the bias moves by ``eta0 * y * K**2``; "ball"
-        is the radius of the smallest ball that holds the patterns (Lecture 003), to 12 digits.
+        is the radius of the smallest ball that holds the patterns (Lecture 003).
     max_iter : int, default=100
         The most epochs. Rules that walk down a loss run them all.
     readout : {"last", "averaged", "voted", "pocket"}
@@ -150,6 +152,9 @@ def trace(
     seed = 0 if random_state is None else int(random_state)
     start = _plane("the start", "zeros" if start is None else start, chosen_view, problem)
     state = new_state(problem, 1, start, readout=readout, seed=seed)
+    if exact and isinstance(start, str):  # numbers that a person can compute with
+        drawn = [round(value, 4) for value in (*state.weights.tolist(), state.bias)]
+        state = new_state(problem, 1, (drawn[:-1], drawn[-1]), readout=readout, seed=seed)
     began = tuple(plain(value) for value in state.weights.tolist()), plain(state.bias)
     solution = solve(
         problem,
@@ -178,11 +183,9 @@ def trace(
 
 
 def _bias_constant(problem: Problem, constant: Any) -> Number:
-    """Return K; the radius of the smallest ball to 12 digits, for a table is to be read."""
+    """Return K."""
     if isinstance(constant, str) and constant == "ball":
-        floats = [[float(value) for value in row] for row in examples(problem)]
-        radius = float(f"{Problem(floats, problem.codes, bias='ball').bias:.12g}")
-        return as_exact(radius) if problem.exact else radius
+        return ball_constant(examples(problem), exact=problem.exact)
     try:
         value = as_exact(constant)
     except ValueError:

@@ -1,6 +1,6 @@
 """The Trace: the steps of a run as a sequence, its votes, and its table in every format.
 
-trace_columns.py has the columns of the table, trace_view.py how numbers are written.
+trace_rows.py and trace_columns.py have the rows and columns of the table, trace_view.py how numbers are written.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any, overload
 import numpy as np
 
 from separatrix.geometry.rows import Floats
-from separatrix.insight.trace_columns import Columns, Row, Setting, table_rows
+from separatrix.insight.trace_columns import Columns
 from separatrix.insight.trace_proof import Proof, Vector
+from separatrix.insight.trace_rows import Row, Setting, table_rows
 from separatrix.insight.trace_view import TraceView, divide, number, plain
 from separatrix.loop.engines import Step
-from separatrix.loop.readouts import Vote
+from separatrix.loop.kernel_votes import Vote
 from separatrix.loop.state import Solution, Status
 from separatrix.rules import Number
 from separatrix.rules.losses import sigmoid
@@ -275,15 +276,14 @@ class Trace(Sequence[Step]):
     def _flat(self) -> tuple[list[str], list[list[Any]]]:
         """Return one row for each step, or for each fold."""
         extra = [column for column in self._columns.all() if column.extra]
-        heads: list[str] = []
-        rows: list[list[Any]] = []
+        records: list[dict[str, Any]] = []
         for row in self._table:
             cells = [*self._flat_fold(row), *self._flat_state(row)]
             for column in extra:
                 cells += _spread(column.head, column.value(row), 0 if self.view.augmented else 1)
-            rows.append([value for _, value in cells])
-            heads = [name for name, _ in cells] if len(cells) > len(heads) else heads
-        return heads, [[*row, *[None] * (len(heads) - len(row))] for row in rows]  # a last fold may be smaller
+            records.append(dict(cells))
+        heads = list(max(records, key=len, default={}))  # the last fold of an epoch may be smaller
+        return heads, [[record.get(name) for name in heads] for record in records]
 
     def _flat_fold(self, row: Row) -> list[tuple[str, Any]]:
         columns, view = self._columns, self.view

@@ -36,7 +36,8 @@ class TraceView:
     digits : int, optional
         Round every number to this many decimals. By default fractions are written in full.
     dual : bool
-        Write the counts alpha of the dual form instead of the weights ``sum(alpha_i y_i x_i)`` (Lecture 003).
+        Write the counts alpha of the dual form instead of the weights ``sum(alpha_i y_i x_i)``, and the bias by itself,
+        so never augmented (Lecture 003).
     columns : tuple of str
         More columns: "output", the class that the weights predict (Lecture 004: whether the neuron fires); "margin",
         ``y a``; "loss", that of the rule (of the sigmoid neuron C_m = (a - y)^2 / 2, Lecture 002); "delta", the step;
@@ -60,6 +61,8 @@ class TraceView:
         whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
         if digits is not None and not (whole and 0 <= digits <= _MOST_DIGITS):
             raise ValueError(f"digits must be a whole number from 0 to {_MOST_DIGITS}; found {digits!r}")
+        if self.dual:
+            object.__setattr__(self, "augmented", False)
         given: Any = self.columns
         names = given.split(",") if isinstance(given, str) else list(given)
         names = [str(name).strip().replace("_", "-") for name in names]
@@ -125,8 +128,9 @@ def number(value: Number, *, decimals: bool, digits: int | None = None) -> str:
     ('0', '2.5')
     """
     if digits is not None and isinstance(value, Fraction | float | np.floating):
-        rounded = round(value if isinstance(value, Fraction) else float(value), digits)
-        return number(rounded, decimals=True) if isinstance(rounded, Fraction) else _fixed(rounded, digits)
+        if isinstance(value, Fraction):
+            return number(round(value, digits), decimals=True)
+        return _fixed(round(float(value), digits), digits)
     if isinstance(value, Fraction):
         if not decimals:
             return str(value)
@@ -148,5 +152,7 @@ def number(value: Number, *, decimals: bool, digits: int | None = None) -> str:
 
 
 def _fixed(value: float, digits: int) -> str:
-    text = f"{value + 0.0:.{digits}f}" if abs(value) < 1e16 else f"{value:.10g}"
+    if abs(value) >= 1e16:
+        return f"{value:.10g}"
+    text = f"{value + 0.0:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_index, is_real, require
+from separatrix.rules import Number
 
 
 class Voters(NamedTuple):
@@ -25,6 +26,18 @@ def vote_counts(times: Floats, age: float) -> Floats:
     """Return the weight of each vote: the time from the voter's making to the next mistake, or to the end."""
     first = times[0] if len(times) else max(age, 1.0)
     return np.concatenate([[first], np.append(times[1:], age) - times])
+
+
+class Vote(NamedTuple):
+    """One weight vector of a run and the number of examples that it survived, ``c(k)`` of Lecture 001.
+
+    In the dual form ``weights`` are the ``alpha_i y_i`` of the support vectors. With sample weights the count is their
+    sum.
+    """
+
+    weights: Any
+    bias: Number
+    count: Number
 
 
 class KernelVotedWeights:
@@ -61,6 +74,18 @@ class KernelVotedWeights:
     def voters(self) -> Voters:
         """Return how each voter follows from the one before it, and the weight of its vote."""
         return Voters(self._rows, self._signed, vote_counts(self._times, self._age), self._bias_square)
+
+    def votes(self, n_support: int) -> tuple[Vote, ...]:
+        """Return the voters, each with its ``alpha_i y_i`` over the support vectors, its bias and its count."""
+        counts = vote_counts(self._times, self._age)
+        weights, bias = np.zeros(n_support), 0.0
+        votes = [Vote(weights, bias, float(counts[0]))]
+        for row, step, count in zip(self._rows.tolist(), self._signed.tolist(), counts[1:].tolist(), strict=True):
+            weights = weights.copy()
+            weights[row] += step
+            bias += step * self._bias_square
+            votes.append(Vote(weights, bias, count))
+        return tuple(votes)
 
     def decide(self, kernel: Floats, *, tie_is_positive: bool) -> Floats:
         """Return the share of votes for the class minus the share against, given kernel values with the support."""

@@ -9,13 +9,13 @@ pocket    the weights with the longest run of correct predictions that also made
 from __future__ import annotations
 
 import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.loop.kernel_votes import Voters, vote_counts
+from separatrix.loop.kernel_votes import Vote, Voters, vote_counts
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Array, State
 from separatrix.models.validity import is_array, is_index, is_real, require
@@ -23,18 +23,6 @@ from separatrix.rules import Number
 
 READOUTS = ("last", "averaged", "voted", "pocket")
 _BLOCK = 1 << 22  # activations held at once while votes are counted
-
-
-class Vote(NamedTuple):
-    """One weight vector of a run and the number of examples that it survived, ``c(k)`` of Lecture 001.
-
-    In the dual form ``weights`` are the ``alpha_i y_i`` of the support vectors. With sample weights the count is their
-    sum.
-    """
-
-    weights: Any
-    bias: Number
-    count: Number
 
 
 def check_readout(readout: Any) -> str:
