@@ -277,6 +277,12 @@ def test_what_a_run_does_not_have_is_refused_in_one_sentence(options, message):
         sx.trace(EXAMPLE.X, EXAMPLE.y, **options)
 
 
+@pytest.mark.parametrize("options", [{"proof": "auto"}, {"bias_constant": "ball"}])
+def test_numbers_above_all_floats_are_refused_where_a_search_needs_floats(options):
+    with pytest.raises(ValueError, match=r"too large for the search of a separating plane or of the smallest ball"):
+        sx.trace([[10**400], [-1]], [1, 0], **options)
+
+
 def test_a_view_that_the_run_does_not_have_is_refused_later_too():
     run = example_trace("lecture-001")
     with pytest.raises(ValueError, match="starts from zeros"):

@@ -13,6 +13,7 @@ from itertools import combinations, islice
 
 from separatrix.geometry.ball import euclidean_ball
 from separatrix.geometry.rows import Rows
+from separatrix.insight.trace_proof import as_floats
 from separatrix.insight.trace_view import plain
 from separatrix.loop.problem import as_exact
 from separatrix.rules import Number
@@ -63,7 +64,7 @@ def ball_constant(table: Sequence[Sequence[Number]], *, exact: bool) -> Number:
     >>> str(ball_constant([[1, 1], [-1, -1], [1, -1]], exact=True)), ball_constant([[1], [Fraction(1, 2)]], exact=True)
     ('sqrt(2)', Fraction(1, 4))
     """
-    ball, _ = euclidean_ball(Rows([[float(value) for value in row] for row in table]), None, 1e-9, 1000)
+    ball, _ = euclidean_ball(Rows(as_floats(table)), None, 1e-9, 1000)
     if not ball.lower > 0:
         return 1
     if exact:

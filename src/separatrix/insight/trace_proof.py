@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.insight.trace_view import divide, plain
+from separatrix.insight.trace_view import divide, number, plain
 from separatrix.loop.problem import Problem, as_exact
 from separatrix.rules import Number
 
@@ -63,7 +63,8 @@ class Proof:
         alpha = min(sign * (_dot(weights, x) + bias) for x, sign in zip(table, signs, strict=True))
         if not alpha > 0:
             raise ValueError(
-                f"the proof needs a w* that separates the examples; its smallest y (w* x) is {float(alpha):g}"
+                "the proof needs a w* that separates the examples; its smallest y (w* x) is "
+                f"{number(plain(alpha), decimals=True)}"
             )
         constant = problem.bias
         beta = max(_dot(x, x) for x in table) + constant * constant
@@ -114,8 +115,7 @@ def separator(problem: Problem) -> tuple[list[Number], Number]:
     from separatrix.certificates.certifying import certify
 
     table, signs = examples(problem), problem.signs().tolist()
-    floats = [[float(value) for value in row] for row in table]
-    certificate: Any = certify(floats, signs, fit_intercept=bool(problem.bias))
+    certificate: Any = certify(as_floats(table), signs, fit_intercept=bool(problem.bias))
     plane = certificate.witness.plane
     if certificate.separable != "strict" or plane is None:
         raise ValueError("the proof needs a plane that separates the examples strictly, and there is none")
@@ -144,6 +144,17 @@ def examples(problem: Problem) -> list[list[Number]]:
     values = problem.rows.values
     table: list[list[Number]] = (values.toarray() if is_sparse(values) else values).tolist()
     return table
+
+
+def as_floats(table: Sequence[Sequence[Number]]) -> list[list[float]]:
+    """Return rows as floats, or refuse exact numbers that no float can hold."""
+    try:
+        return [[float(value) for value in row] for row in table]
+    except OverflowError:
+        raise ValueError(
+            "the examples hold numbers above 1.8e308, too large for the search of a separating plane or of the "
+            "smallest ball: give the plane or the constant"
+        ) from None
 
 
 def _dot(one: Sequence[Number], other: Sequence[Number]) -> Number:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -58,7 +58,8 @@ class Setting:
 class Row(NamedTuple):
     """One row of the table: an example or a fold, and the weights before and after it.
 
-    ``alphas`` are the counts of the dual form before and after, ``updates`` the updates so far, this row's included.
+    ``updates`` are the updates so far, this row's included. ``alphas`` are the counts of the dual form before and
+    after, where they were asked for.
     """
 
     epoch: int
@@ -66,8 +67,8 @@ class Row(NamedTuple):
     steps: tuple[Step, ...]
     before: tuple[Vector, Number]
     after: tuple[Vector, Number]
-    alphas: tuple[Vector, Vector]
     updates: int
+    alphas: tuple[Vector, Vector] = ((), ())
 
     @property
     def updated(self) -> bool:
@@ -79,19 +80,25 @@ def table_rows(steps: Sequence[Step], start: tuple[Vector, Number], setting: Set
     """Return the rows of the table: one for each step, or for each fold of an epoch."""
     rows: list[Row] = []
     before, updates = start, 0
-    alphas: Vector = (0,) * len(setting.labels)
     for epoch, group in groupby(steps, key=lambda step: step.epoch):
         run = tuple(group)
         size = len(run) if isinstance(setting.batch, str) else setting.batch
         for fold, begin in enumerate(range(0, len(run), size), start=1):
             part = run[begin : begin + size]
             after = (part[-1].weights, part[-1].bias)
-            moved = any(step.updated for step in part)
-            updates += moved
-            counted = alphas
-            if moved and not setting.folds and not isinstance(setting.rule, Downhill):
-                place = part[0].index
-                counted = (*alphas[:place], plain(alphas[place] + setting.rule.eta), *alphas[place + 1 :])
-            rows.append(Row(epoch, fold, part, before, after, (alphas, counted), updates))
-            before, alphas = after, counted
+            updates += any(step.updated for step in part)
+            rows.append(Row(epoch, fold, part, before, after, updates))
+            before = after
     return rows
+
+
+def with_alphas(rows: Sequence[Row], setting: Setting) -> Iterator[Row]:
+    """Yield the rows of a perceptron's run from zero with the counts of the dual form: ``w = sum(alpha_i y_i x_i)``."""
+    alphas: Vector = (0,) * len(setting.labels)
+    for row in rows:
+        after = alphas
+        if row.updated:
+            place = row.steps[0].index
+            after = (*alphas[:place], plain(alphas[place] + setting.rule.eta), *alphas[place + 1 :])
+        yield row._replace(alphas=(alphas, after))
+        alphas = after

@@ -5,7 +5,7 @@ trace_rows.py and trace_columns.py have the rows and columns of the table, trace
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -14,7 +14,7 @@ import numpy as np
 from separatrix.geometry.rows import Floats
 from separatrix.insight.trace_columns import Columns
 from separatrix.insight.trace_proof import Proof, Vector
-from separatrix.insight.trace_rows import Row, Setting, table_rows
+from separatrix.insight.trace_rows import Row, Setting, table_rows, with_alphas
 from separatrix.insight.trace_view import TraceView, divide, number, plain
 from separatrix.loop.engines import Step
 from separatrix.loop.kernel_votes import Vote
@@ -100,7 +100,10 @@ class Trace(Sequence[Step]):
         example times the learning rate.
         """
         self._setting.check(replace(self.view, dual=True), self.start)
-        return self._table[-1].alphas[1] if self._table else (0,) * len(self._setting.labels)
+        alphas: Vector = (0,) * len(self._setting.labels)
+        for row in with_alphas(self._table, self._setting):
+            alphas = row.alphas[1]
+        return alphas
 
     @property
     def votes(self) -> tuple[Vote, ...]:
@@ -151,11 +154,14 @@ class Trace(Sequence[Step]):
     def rows(self) -> list[list[str]]:
         """Return the table's cells as text, one row for each step (or fold)."""
         columns = self._columns.all()
-        return [[self.text(column.value(row)) for column in columns] for row in self._table]
+        return [[self.text(column.value(row)) for column in columns] for row in self._shown()]
 
     def table_rows(self) -> list[Row]:
         """Return what each row of the table is about: its epoch and steps, and the weights before and after."""
         return list(self._table)
+
+    def _shown(self) -> Iterable[Row]:
+        return with_alphas(self._table, self._setting) if self.view.dual else self._table
 
     def text(self, value: Any) -> str:
         """Return a value of the table as text in this view."""
@@ -277,12 +283,12 @@ class Trace(Sequence[Step]):
         """Return one row for each step, or for each fold."""
         extra = [column for column in self._columns.all() if column.extra]
         records: list[dict[str, Any]] = []
-        for row in self._table:
+        for row in self._shown():
             cells = [*self._flat_fold(row), *self._flat_state(row)]
             for column in extra:
                 cells += _spread(column.head, column.value(row), 0 if self.view.augmented else 1)
             records.append(dict(cells))
-        heads = list(max(records, key=len, default={}))  # the last fold of an epoch may be smaller
+        heads = max((list(record) for record in records), key=len, default=[])  # an epoch's last fold may be smaller
         return heads, [[record.get(name) for name in heads] for record in records]
 
     def _flat_fold(self, row: Row) -> list[tuple[str, Any]]:
