@@ -166,6 +166,7 @@ def test_the_positive_class_is_chosen():
     text = sx.trace([[1], [-1]], ["no", "yes"], positive="no", labels="own")
     assert [step.y for step in text[:2]] == [1, -1]
     assert [row[3] for row in text.rows()[:2]] == ["no", "yes"]
+    assert sx.trace(EXAMPLE.X, EXAMPLE.y, positive="-1.0").classes == [1, -1]
     with pytest.raises(ValueError, match="positive must be a label; found 'maybe'; the labels are no, yes"):
         sx.trace([[1], [-1]], ["no", "yes"], positive="maybe")
     with pytest.raises(ValueError, match="two classes are needed; found 1"):

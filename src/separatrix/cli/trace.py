@@ -170,7 +170,7 @@ def trace(
 
       separatrix trace lecture-001 --columns margin,margin-after --readout voted
 
-      separatrix trace points.csv --target class --positive yes --dual --bias-constant ball
+      separatrix trace points.csv --target class --dual --bias-constant ball
 
       separatrix trace points.csv --target class -o table.tex
     """

@@ -6,7 +6,7 @@ The run itself is here; the :class:`Trace` that it gives is in trace_run.py, its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -156,6 +156,14 @@ def trace(
         drawn = [round(value, 4) for value in (*state.weights.tolist(), state.bias)]
         state = new_state(problem, 1, (drawn[:-1], drawn[-1]), readout=readout, seed=seed)
     began = tuple(plain(value) for value in state.weights.tolist()), plain(state.bias)
+    if proof is not None:
+        chosen_view = TraceView(**{**view, "columns": (*chosen_view.columns, "proof")})
+    elif "proof" in chosen_view.columns:
+        proof = "auto"
+    setting = Setting(made, boundary, batch, readout, plain(problem.bias), problem.classes.tolist(), labels)
+    if proof is not None and setting.has_proof:
+        setting = replace(setting, proof=_proof(proof, chosen_view, problem, made, began))
+    setting.check(chosen_view, began)
     solution = solve(
         problem,
         made,
@@ -171,14 +179,6 @@ def trace(
     )
     if solution.status.interrupted:
         raise KeyboardInterrupt
-    if proof is not None:
-        chosen_view = TraceView(**{**view, "columns": (*chosen_view.columns, "proof")})
-    elif "proof" in chosen_view.columns:
-        proof = "auto"
-    setting = Setting(
-        made, boundary, batch, readout, plain(problem.bias), problem.classes.tolist(), labels,
-        _proof(proof, chosen_view, problem, made, began) if proof is not None and rule == "perceptron" else None,
-    )  # fmt: skip
     return Trace(recorder.steps, began, solution, setting, chosen_view)
 
 
@@ -198,7 +198,7 @@ def _bias_constant(problem: Problem, constant: Any) -> Number:
 def _against_the_rest(problem: Problem, positive: Any) -> None:
     """Make one label the positive class of a problem, and all others the negative one."""
     classes = problem.classes.tolist()
-    codes = [code for code, label in enumerate(classes) if label == positive or str(label) == str(positive)]
+    codes = [code for code, label in enumerate(classes) if _same(label, positive)]
     if not codes:
         raise ValueError(f"positive must be a label; found {positive!r}; the labels are {listed(map(str, classes))}")
     if len(classes) < 2:
@@ -207,6 +207,14 @@ def _against_the_rest(problem: Problem, positive: Any) -> None:
     pair = np.empty(2, dtype=object)
     pair[:] = [others[0] if len(others) == 1 else f"not {classes[codes[0]]}", classes[codes[0]]]
     problem.classes, problem.codes = pair, (problem.codes == codes[0]).astype(np.int32)
+
+
+def _same(label: Any, given: Any) -> bool:
+    """Return whether a person means this label; 1 and 1.0 are the same, also as text."""
+    try:
+        return bool(label == given) or str(label) == str(given) or as_exact(label) == as_exact(given)
+    except ValueError:
+        return False
 
 
 def _plane(what: str, given: Any, view: TraceView, problem: Problem) -> Any:

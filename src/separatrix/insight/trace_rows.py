@@ -36,6 +36,11 @@ class Setting:
         """Whether the steps of several examples are averaged."""
         return self.batch != 1
 
+    @property
+    def has_proof(self) -> bool:
+        """Whether the convergence theorem is about such a run."""
+        return self.rule.name == "perceptron" and not self.folds
+
     def check(self, view: TraceView, start: tuple[Vector, Number]) -> None:
         """Refuse a view that this run does not have."""
         named = f"rule {self.rule.name!r}"
@@ -48,7 +53,7 @@ class Setting:
             if start[1] or any(start[0]):
                 raise ValueError("the dual form, w = sum(alpha_i y_i x_i), starts from zeros; found another start")
         if "proof" in view.columns:
-            if self.rule.name != "perceptron" or self.folds:
+            if not self.has_proof:
                 found = f"batch={self.batch!r}" if self.folds else named
                 raise ValueError(f"the proof is about the perceptron, one example at a time; found {found}")
             if self.proof is None:
