@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 
@@ -454,6 +456,22 @@ def test_latex_has_the_structure_of_a_tabular(options):
     rows = latex_structure(sx.trace(EXAMPLE.X, EXAMPLE.y, **options).to_latex())
     assert rows[-1].startswith(r"\multicolumn")
     assert "final weight" in rows[-1]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
+def test_latex_compiles(tmp_path):
+    runs = [
+        example_trace("lecture-000", proof="auto"),
+        example_trace("lecture-004", columns="output"),
+        sx.trace(EXAMPLE.X, EXAMPLE.y, dual=True, bias_constant="ball"),
+        sx.trace([[1], [-1]], ["50% _{a}^$&#~\\<|>", "[b]"], labels="own"),
+    ]
+    page = "\n\n".join(run.to_latex() for run in runs)
+    file = tmp_path / "page.tex"
+    file.write_text(rf"\documentclass{{article}}\begin{{document}}{page}\end{{document}}", encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", file.name]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stdout[-2000:]
 
 
 def test_latex_separates_epochs_and_sets_symbols_as_mathematics():
