@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separatrix.cli.guard import guard
-from separatrix.cli.writing import print_content, say, show_trace, votes_sentence
+from separatrix.cli.writing import print_content, say, show_trace
 from separatrix.files import write_text
 from separatrix.text import html_table, latex, markdown, times
 
@@ -70,7 +70,7 @@ def write_trace(run: Trace, format: str, output: Path | None) -> None:
 def _as_markdown(run: Trace) -> str:
     parts = [run.to_markdown(by_epoch=True), f"{run.summary()} Final {run.final()}.", *run.notes()]
     if run.readout == "voted":
-        parts += [markdown(*run.votes_table()), votes_sentence(run)]
+        parts += [markdown(*run.votes_table()), run.votes_note()]
     return "\n\n".join(parts)
 
 
@@ -82,7 +82,7 @@ def _as_latex(run: Trace) -> str:
 def _as_html(run: Trace) -> str:
     parts = [run.to_html(), *(f"<p>{html.escape(note)}</p>" for note in run.notes())]
     if run.readout == "voted":
-        parts.append(html_table(*run.votes_table(), caption=votes_sentence(run)))
+        parts.append(html_table(*run.votes_table(), caption=run.votes_note()))
     return "\n".join(parts)
 
 

@@ -48,12 +48,7 @@ def show_trace(run: Trace, *, head: int | None = None, tail: int = 0) -> None:
     if run.readout == "voted":
         screen.print()
         screen.print(plain_table(*run.votes_table()))
-        screen.print(votes_sentence(run))
-
-
-def votes_sentence(run: Trace) -> str:
-    """Return what the votes average to, in the trace's view."""
-    return f"sum c(k) w(k) / sum c(k), the averaged weights: {run.final()}."
+        screen.print(run.votes_note())
 
 
 def show_demo() -> None:

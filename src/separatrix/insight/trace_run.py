@@ -173,12 +173,17 @@ class Trace(Sequence[Step]):
 
     def final(self) -> str:
         """Return what the readout gives at the end, in this view: ``weight (0, 2, -1)``."""
-        columns = self._columns
-        values = [self.text(value) for value in columns.state(self.weights, self.bias)]
+        counts = f"alpha {self.text(self.alphas)}, " if self.view.dual and self.readout == "last" else ""
+        return counts + self._named(self.weights, self.bias)
+
+    def _named(self, weights: Vector, bias: Number) -> str:
+        values = [self.text(value) for value in self._columns.state(weights, bias)]
         names = ["weight", "theta" if self.view.threshold else "b"]
-        shown = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=False))
-        counts = f"alpha {self.text(self.alphas)}, " if self.view.dual and self._setting.readout == "last" else ""
-        return counts + shown
+        return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=False))
+
+    def votes_note(self) -> str:
+        """Return in a sentence what the votes average to, computed from them."""
+        return f"sum c(k) w(k) / sum c(k), the averaged weights: {self._named(*self.averaged())}."
 
     def notes(self) -> list[str]:
         """Return sentences that belong below the table: the constants that its columns use."""
