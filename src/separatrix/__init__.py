@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from separatrix.insight.feature_importance import importance
     from separatrix.insight.kkt import Conditions, kkt
     from separatrix.insight.original_units import original_units
+    from separatrix.insight.plane import Plane
     from separatrix.insight.trace import Trace, trace
     from separatrix.loop.problem import Problem
     from separatrix.loop.solve import solve
@@ -51,6 +52,7 @@ __all__ = [
     "Neuron",
     "OnlineSVM",
     "Perceptron",
+    "Plane",
     "Problem",
     "Trace",
     "certify",
@@ -84,6 +86,7 @@ _ON_FIRST_USE = {
     "Neuron": "separatrix.estimators",
     "OnlineSVM": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
+    "Plane": "separatrix.insight.plane",
     "Problem": "separatrix.loop.problem",
     "Trace": "separatrix.insight.trace",
     "certify": "separatrix.certificates.certifying",
