@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from separatrix.insight.exact_numbers import is_exact, shown
@@ -67,7 +66,7 @@ class MistakeBound:
         """The whole number of mistakes that are possible; None if there is no bound."""
         if self.k_max is None:
             return None
-        return math.floor(self.k_max if is_exact(self.k_max) else self.k_max * (1.0 + 1e-9))  # never rounded down
+        return int(self.k_max if is_exact(self.k_max) else self.k_max * (1.0 + 1e-9))  # never rounded down
 
     def __str__(self) -> str:
         if self.k_max is None:

@@ -27,7 +27,7 @@ from separatrix.insight.exact_numbers import (
 )
 from separatrix.insight.mistake_bound import MistakeBound
 from separatrix.insight.plane_table import PlaneTable
-from separatrix.loop.problem import encode_labels
+from separatrix.insight.signs import label_signs, one_sign
 from separatrix.rules import Number
 from separatrix.rules.losses import LOSSES
 
@@ -56,7 +56,8 @@ class Total(NamedTuple):
 class Plane:
     """The plane ``w . x + b = 0``, given by its weights and its bias or threshold.
 
-    Every method takes one row (and gives a number, or a tuple of numbers) or a table of rows (and gives an array).
+    Every method takes one row (and gives a number, or a tuple of numbers) or a table of rows (and gives an array: of
+    objects where the numbers are exact).
     Ints, Fractions, text such as "1/2" and floats of at most 15 significant digits are exact, and so are the answers: a
     float stands for the decimal that it prints as. Square roots are floats unless they are fractions. Longer floats and
     tables of more than 10,000 numbers are computed in floats.
@@ -281,7 +282,7 @@ class Plane:
         """Return ``y (w . x + b)`` of each row: positive where the row is on the side of its class."""
         activations = self.activation(X)
         if not isinstance(activations, np.ndarray):
-            return plain(_one_sign(y) * activations)
+            return plain(one_sign(y) * activations)
         signs = label_signs(y, len(activations))
         return activations * (signs.astype(object) if activations.dtype == object else signs)
 
@@ -310,7 +311,7 @@ class Plane:
         if boundary not in BOUNDARIES:
             raise ValueError(f"boundary must be one of {', '.join(BOUNDARIES)}; found {boundary!r}")
         margins = np.atleast_1d(np.asarray(self.margins(X, y)))
-        signs = np.atleast_1d(_one_sign(y) if np.ndim(y) == 0 else label_signs(y, len(margins)))
+        signs = np.atleast_1d(one_sign(y) if np.ndim(y) == 0 else label_signs(y, len(margins)))
         tied = {"mistake": signs != 0, "correct": signs == 0, "positive": signs < 0, "negative": signs > 0}[boundary]
         return int(np.count_nonzero((margins < 0) | ((margins == 0) & tied)))
 
@@ -485,28 +486,6 @@ class Plane:
         return answer
 
 
-def label_signs(y: Any, n: int) -> NDArray[np.int64]:
-    """Return +1 for the larger of two labels and -1 for the other; labels that are all alike must be +1, -1 or 0.
-
-    Examples
-    --------
-    >>> label_signs(["no", "yes"], 2).tolist(), label_signs([0, 0], 2).tolist()
-    ([-1, 1], [-1, -1])
-    """
-    classes, codes = encode_labels(y if isinstance(y, np.ndarray) else list(y), n)
-    if len(classes) == 1:
-        return np.full(n, _one_sign(classes[0]), dtype=np.int64)
-    if len(classes) > 2:
-        raise ValueError(f"a plane separates two classes; y has {len(classes)} ({', '.join(map(str, classes[:6]))})")
-    return np.where(codes == 1, 1, -1).astype(np.int64)
-
-
-def _one_sign(label: Any) -> int:
-    if isinstance(label, str | bytes) or np.ndim(label) or label not in (1, -1, 0):
-        raise ValueError(f"y has only the label {label!r}: a single label must be 1, -1 or 0 to say which class it is")
-    return 1 if label == 1 else -1
-
-
 def _given(values: Sequence[Any]) -> tuple[Number, ...]:
     try:
         return read_numbers(values)
@@ -530,7 +509,9 @@ def _signs_of(values: Any, tie: int) -> Any:
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    """Return exact numbers, or rows of them, as an array of objects."""
+    """Return exact numbers, or rows of them, as an array of objects; numbers among which are roots as floats."""
+    if any(isinstance(value, float) for value in values):
+        return np.array([float(value) for value in values])
     wide = isinstance(values[0], list)
     array = np.empty((len(values), len(values[0])) if wide else len(values), dtype=object)
     for place, value in enumerate(values):

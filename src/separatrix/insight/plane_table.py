@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separatrix.insight.exact_numbers import read_rows, shown, vector
+from separatrix.insight.signs import label_signs
 from separatrix.rules import Number
 from separatrix.text import csv_text, html_table, latex, markdown
 
@@ -25,7 +26,7 @@ class PlaneTable:
     columns : dict of lists
         The numbers of each column by its name, in order; ``x`` holds the rows.
     wrong : list of bool
-        Which rows are on the wrong side or, with labels, on the plane.
+        Which rows are mistakes; one on the plane is, unless it is of the negative class and does not fire.
     names : list of str
         The names of the features.
     decimals : bool
@@ -73,10 +74,20 @@ class PlaneTable:
             margins = plane.margins(X, y).tolist()
             columns["margin"] = margins
             wrong = [margin <= 0 for margin in margins]
+            if threshold:  # a tie does not fire, which is right for the negative class
+                positive = label_signs(y, len(points)) > 0
+                wrong = [
+                    margin < 0 or (margin == 0 and bool(one)) for margin, one in zip(margins, positive, strict=True)
+                ]
         named = [f"x{place + 1}" for place in range(width)] if names is None else [str(name) for name in names]
         if len(named) != width:
             raise ValueError(f"names must hold one name for each of the {width} features; found {len(named)}")
         return cls(columns, wrong, named, decimals)
+
+    def with_labels(self, labels: Sequence[Any]) -> PlaneTable:
+        """Return the same table with other words for the labels."""
+        name = "t" if "t" in self.columns else "y"
+        return replace(self, columns={**self.columns, name: list(labels)})
 
     def __len__(self) -> int:
         return len(self.columns["x"])

@@ -23,6 +23,7 @@ from separatrix.plots.hulls import hulls
 from separatrix.plots.loss_shapes import losses
 from separatrix.plots.margins import margin
 from separatrix.plots.mistakes import mistakes
+from separatrix.plots.planes import plane
 from separatrix.plots.weights import weights
 
 __all__ = [
@@ -41,5 +42,6 @@ __all__ = [
     "margin_histogram",
     "mistakes",
     "path",
+    "plane",
     "weights",
 ]
