@@ -8,19 +8,48 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import OUTPUT, Json
+from separatrix.cli.guard import guard
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Sql
+from separatrix.cli.table_formats import FormatOption, OutputOption, format_of
 
 
 def inspect(
     model: Annotated[Path, typer.Argument(help="Model file.")],
-    top: Annotated[int, typer.Option(help="Number of weights to show.", rich_help_panel=OUTPUT)] = 20,
+    source: Annotated[
+        str | None, typer.Argument(help="For --dual: the rows that the model was trained on; a source as for fit.")
+    ] = None,
+    dual: Annotated[
+        bool,
+        typer.Option(
+            "--dual",
+            help="Show the dual solution of a support vector machine: alpha, slack, KKT conditions, objective.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    label: Annotated[
+        str | None,
+        typer.Option("--class", help="For --dual: only the task of this class.", rich_help_panel=OUTPUT),
+    ] = None,
+    top: Annotated[
+        int, typer.Option(help="Number of weights to show; with --dual, of support vectors.", rich_help_panel=OUTPUT)
+    ] = 20,
+    format: FormatOption = None,
+    output: OutputOption = None,
+    sql: Sql = None,
+    db: Db = None,
+    delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
     """Show a model: data, preparation, certificate, scores, weights.
 
+    With --dual, the rows of a test set are left out as they were in the fit, and rows are counted from 0, without those
+    with missing values.
+
     For example:
 
       separatrix inspect penguins.sx --top 5
+
+      separatrix inspect svm.sx points.csv --dual
     """
     from separatrix.cli import summary
     from separatrix.cli.models import load_model
@@ -29,6 +58,29 @@ def inspect(
 
     if top < 1:
         raise ValueError(f"--top must be at least 1; found {top}")
+    name = format_of(format, output)
+    if output is not None:
+        guard().writes(output)
+    given: list[tuple[str, Any]] = [
+        ("DATA", source),
+        ("--class", label),
+        ("--sql", sql),
+        ("--db", db),
+        ("--delimiter", delimiter),
+    ]
+    given += [("--format", format), ("--output", output)]
+    extra = [option for option, value in given if value is not None]
+    if extra and not dual:
+        raise ValueError(f"{extra[0]} is for --dual, which shows the dual solution of a support vector machine")
+    if dual:
+        from separatrix.cli.dual import show_dual
+        from separatrix.cli.models import load_table_model
+
+        show_dual(
+            load_table_model(model), source, sql, db, delimiter, label=label, top=top, name=name, output=output,
+            json=json,
+        )  # fmt: skip
+        return
     loaded = load_model(model)
     console = new_console()
     if not isinstance(loaded, TableModel):

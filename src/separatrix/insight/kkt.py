@@ -6,7 +6,8 @@ its margin may lie between. How far a point is from this is its residual; a mode
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.insight.soft_margin import SoftMarginValue
 from separatrix.loop.problem import check_weights, encode_labels
-from separatrix.text import markdown
+from separatrix.text import listed, markdown
 
 PLACES = ("outside", "on", "inside")
+HEAD = ("row", "place", "alpha", "margin", "slack", "residual")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,18 @@ class Conditions:
     stationarity : float
         The length of ``w - sum alpha y x``; None for kernels, whose weights are that sum.
     balance : float
-        ``sum alpha y``, which a free bias makes 0.
+        The size of ``sum alpha y``, which a free bias makes 0; the largest of several classes.
+    free_bias : array
+        The bias as each free support vector gives it, one with alpha between 0 and C: ``y - w.x`` (for the squared
+        hinge ``y (1 - alpha / (2 C)) - w.x``). NaN for other points, and for a model without a bias.
+    bias : float or array
+        The model's own.
+    values : tuple of SoftMarginValue
+        The objective of each task: of one for two classes, one for each of more.
+    classes : tuple
+        The classes that are positive in each task.
+    stationarities, balances : tuples
+        Those of each task.
     """
 
     place: NDArray[Any]
@@ -57,6 +71,43 @@ class Conditions:
     residual: Floats
     stationarity: float | None
     balance: float
+    free_bias: Floats
+    bias: Any
+    values: tuple[SoftMarginValue, ...]
+    classes: tuple[Any, ...]
+    stationarities: tuple[float | None, ...]
+    balances: tuple[float, ...]
+
+    @property
+    def objective(self) -> SoftMarginValue:
+        """The objective of two classes."""
+        if len(self.values) > 1:
+            raise ValueError("there is an objective for each of several classes: see values, or use of_class")
+        return self.values[0]
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Which points are free support vectors: those with alpha between 0 and C."""
+        return np.asarray((self.alpha > 0) & (self.alpha < self.cost * (1.0 - 1e-12)))
+
+    def of_class(self, label: Any) -> Conditions:
+        """Return the conditions of one of several classes against the others."""
+        if label not in self.classes:
+            raise ValueError(
+                f"there is no task for the class {label!r}; there is one for {listed(map(str, self.classes))}"
+            )
+        place = self.classes.index(label)
+        if self.alpha.ndim == 1:
+            return self
+        columns = {
+            name: getattr(self, name)[:, place]
+            for name in ("place", "alpha", "cost", "margin", "slack", "residual", "free_bias")
+        }
+        return replace(
+            self, **columns, bias=float(self.bias[place]), values=(self.values[place],), classes=(label,),
+            stationarity=self.stationarities[place], stationarities=(self.stationarities[place],),
+            balance=self.balances[place], balances=(self.balances[place],),
+        )  # fmt: skip
 
     @property
     def worst(self) -> float:
@@ -71,19 +122,14 @@ class Conditions:
     def to_markdown(self, most: int = 20) -> str:
         """Return the points with the largest residuals as a table; for two classes."""
         if self.alpha.ndim > 1:
-            raise ValueError("a table shows two classes: for more, index the columns of the arrays")
-        head = ["row", "place", "alpha", "margin", "slack", "residual"]
+            raise ValueError("a table shows two classes: for more, see of_class")
         order = np.argsort(-self.residual, kind="stable")[:most]
-        return markdown(
-            head,
-            [
-                [str(row), str(self.place[row]), *(f"{value[row]:.6g}" for value in self._numbers())]
-                for row in order.tolist()
-            ],
-        )
+        return markdown(HEAD, self.cells(order.tolist()))
 
-    def _numbers(self) -> tuple[Floats, ...]:
-        return self.alpha, self.margin, self.slack, self.residual
+    def cells(self, rows: Sequence[int], digits: int = 6) -> list[list[str]]:
+        """Return the cells of a table of these points as text, under the names in ``HEAD``."""
+        numbers = (self.alpha, self.margin, self.slack, self.residual)
+        return [[str(row), str(self.place[row]), *(f"{each[row]:.{digits}g}" for each in numbers)] for row in rows]
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {place}" for place, count in self.counts.items())
@@ -116,9 +162,13 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     (['outside', 'on', 'on', 'outside'], [0.0, 0.5, 0.5, 0.0])
     >>> conditions.counts, conditions.worst < 1e-9
     ({'outside': 2, 'on': 2, 'inside': 0}, True)
+    >>> conditions.free_bias.round(6).tolist(), round(conditions.bias, 6)
+    ([nan, -2.0, -2.0, nan], -2.0)
+    >>> round(conditions.objective.primal, 6), round(conditions.objective.dual, 6)
+    (0.5, 0.5)
     """
     check_is_fitted(model)
-    if not hasattr(model, "dual_coef_"):
+    if not hasattr(model, "dual_coef_") or not hasattr(model, "C"):
         raise ValueError(f"{type(model).__name__} has no dual weights: use LinearSVM or KernelSVM")
     rows = Rows(X)
     n = rows.shape[0]
@@ -153,13 +203,49 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     residual = np.maximum(residual, np.maximum(-alpha, np.where(np.isinf(upper), 0.0, alpha - upper)))
     residual = np.where(cost > 0, residual, 0.0)  # a point of weight 0 was left out: any margin will do
     place = np.where(margin > 1.0 + tol, "outside", np.where(margin < 1.0 - tol, "inside", "on"))
-    stationarity = None
+    bias = np.asarray(model.intercept_, dtype=np.float64).reshape(-1)
+    products = signs * margin - bias  # w.x
+    balances = np.abs(signed.sum(axis=0))
+    stationarities: tuple[float | None, ...] = (None,) * len(positive)
+    squares = dual_squares = (signed * products).sum(axis=0)
     if hasattr(model, "coef_"):
-        sums = [_core.combine(rows.matrix, np.ascontiguousarray(column)) for column in signed.T]
-        weights = model.coef_.toarray() if is_sparse(model.coef_) else model.coef_
-        stationarity = float(np.linalg.norm(weights - np.stack(sums)))
-    columns = (place, alpha, upper, margin, slack, residual)
-    place, alpha, upper, margin, slack, residual = columns if several else tuple(each[:, 0] for each in columns)
+        sums = np.stack([_core.combine(rows.matrix, np.ascontiguousarray(column)) for column in signed.T])
+        coef = model.coef_.toarray() if is_sparse(model.coef_) else model.coef_
+        stationarities = tuple(float(np.linalg.norm(each)) for each in coef - sums)
+        squares, dual_squares = (coef * coef).sum(axis=1), (sums * sums).sum(axis=1)
+    scaling = getattr(model, "intercept_scaling", None)
+    has_bias = bool(getattr(model, "fit_intercept", True))
+    if has_bias and scaling is not None and type(model).__module__.startswith("separatrix"):  # a penalised bias
+        squares = squares + (bias / scaling) ** 2
+        dual_squares = dual_squares + (scaling * balances) ** 2
+    values = tuple(
+        SoftMarginValue.at(
+            float(squares[k]), float(dual_squares[k]), slack[:, k], alpha[:, k], cost[:, k], squared=squared
+        )
+        for k in range(len(positive))
+    )
+    with np.errstate(invalid="ignore"):
+        wanted = signs * (1.0 - (0.5 * alpha / cost if squared else 0.0))
+    free = (alpha > 0) & (alpha < upper * (1.0 - 1e-12)) & has_bias
+    free_bias = np.where(free, wanted - products, np.nan)
+    lengths = [each for each in stationarities if each is not None]
+
+    def shaped(column: Any) -> Any:
+        return column if several else column[:, 0]
+
     return Conditions(
-        place, alpha, upper, margin, slack, residual, stationarity, float(np.abs(signed.sum(axis=0)).max())
+        place=shaped(place),
+        alpha=shaped(alpha),
+        cost=shaped(upper),
+        margin=shaped(margin),
+        slack=shaped(slack),
+        residual=shaped(residual + 0.0),  # not -0
+        stationarity=float(np.linalg.norm(lengths)) if lengths else None,
+        balance=float(balances.max()),
+        free_bias=shaped(free_bias),
+        bias=bias if several else float(bias[0]),
+        values=values,
+        classes=tuple(classes[positive].tolist()),
+        stationarities=stationarities,
+        balances=tuple(balances.tolist()),
     )

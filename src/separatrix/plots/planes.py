@@ -129,8 +129,8 @@ def _in_the_plane(
     ends = np.stack([begin - along, begin + along])
     ax.plot(ends[:, 0], ends[:, 1], color=_LINE, linewidth=1.8, zorder=2, label="w.x + b = 0")
     size = float((high - low).min())
-    drawn = min(norm, 0.45 * size)
-    label = "w" if drawn == norm else "w (shortened)"
+    drawn = min(max(norm, 0.12 * size), 0.45 * size)
+    label = "w" if drawn == norm else "w (its direction)"
     tip = begin + weights / norm * drawn
     ax.annotate(
         "", xy=tuple(tip), xytext=tuple(begin), zorder=4,
@@ -162,7 +162,7 @@ def _view(points: Floats, foot: Floats, norm: float) -> tuple[Floats, Floats]:
         low, high = points.min(axis=0), points.max(axis=0)
         wide = max(float((high - low).max()), 1e-9)
         middle = (low + high) / 2
-        near = [each for each in near if np.abs(each - middle).max() <= 2.0 * wide]
+        near = [each for each in near if np.abs(each - middle).max() <= 1.2 * wide]
         shown_points = np.concatenate([points, np.array(near).reshape(-1, 2)])
     else:
         around = max(float(np.linalg.norm(foot)), norm, 1e-9)

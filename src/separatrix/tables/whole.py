@@ -14,10 +14,11 @@ from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.memory import available
 from separatrix.tables.model import TableModel
-from separatrix.tables.prepare import learn_preparation
+from separatrix.tables.prepare import key_of, learn_preparation
 from separatrix.tables.rows import ModelRows
 from separatrix.tables.settings import COPIES
 from separatrix.tables.sources.base import MatrixSource, TableSource
+from separatrix.tables.split import TestSplit
 from separatrix.tables.store import MemoryRows
 
 
@@ -28,6 +29,18 @@ class Whole(NamedTuple):
     y: NDArray[Any]
     names: list[str]
     dropped: int
+
+
+class TrainingRows(NamedTuple):
+    """The rows that a model was trained on, as it sees them: labels, sample weights, and their places in the source.
+
+    Places count the complete rows of the source from 0.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    places: NDArray[np.intp]
 
 
 def read_whole(source: TableSource | MatrixSource, options: ColumnOptions, *, exact: bool = False) -> Whole:
@@ -43,20 +56,60 @@ def read_whole(source: TableSource | MatrixSource, options: ColumnOptions, *, ex
 
 def read_prepared(model: TableModel, source: TableSource | MatrixSource) -> tuple[Any, NDArray[Any]]:
     """Return the complete rows of a source as a model sees them, and their labels."""
+    X, codes, _, labels = _complete(model, source)
+    return X, np.array(labels)[codes]
+
+
+def read_training(model: TableModel, source: TableSource | MatrixSource) -> TrainingRows:
+    """Return the rows of a source that a model was trained on, or say that they are not among its rows.
+
+    The test set is drawn again by the seed of the fit; a key of the training rows, which the model keeps, says whether
+    these are the same rows. A source of the training rows alone will do too.
+    """
+    facts = model.facts
+    if facts.data is None:
+        raise ValueError("the model does not say which rows it was trained on; fit it again")
+    X, codes, weights, labels = _complete(model, source)
+    counts = np.bincount(codes, minlength=len(labels))
+    fractions = dict.fromkeys((facts.settings.test, 0.0))
+    for test in fractions if len(labels) == len(model.classes_) else ():
+        try:
+            places, _ = TestSplit(counts, test, facts.settings.seed).rows(codes)
+        except ValueError:  # too few rows for a test set
+            continue
+        part = X[places] if len(places) < len(codes) else X
+        own = None if weights is None else weights[places]
+        if key_of(part, codes[places], own) == facts.data:
+            return TrainingRows(part, np.array(labels)[codes[places]], own, places)
+    n = facts.rows.train + facts.rows.test
+    raise ValueError(
+        f"the {len(codes):,} complete rows of {source.name} are not those that the model was trained on "
+        f"({facts.rows.train:,} of {n:,} rows of {facts.source}): give the same data, or fit the model to these rows "
+        "with --test 0"
+    )
+
+
+def _complete(model: TableModel, source: TableSource | MatrixSource) -> tuple[Any, Any, Any, list[Any]]:
+    """Return the complete rows as a model sees them, the codes of their labels, their weights, and all labels."""
     parts: list[Any] = []
     codes: list[Any] = []
+    weights: list[Any] = []
     rows = ModelRows(model, source, labels="need")
     for block in rows:
         assert block.labels is not None
         whole = block.labelled
+        if block.raw.weights is not None:
+            whole &= ~np.isnan(block.raw.weights)
         if whole.any():
-            parts.append(model.preparation.matrix(block.raw.take(whole)))
+            raw = block.raw.take(whole)
+            parts.append(model.preparation.matrix(raw))
             codes.append(block.labels[whole])
+            weights.append(raw.weights)
     if not parts:
         raise ValueError(f"{source.name} has no complete row")
-    y = np.array(rows.labels)[np.concatenate(codes)]
+    every = None if weights[0] is None else np.concatenate(weights)
     if is_sparse(parts[0]):
         from scipy import sparse
 
-        return sparse.vstack(parts, format="csr"), y
-    return np.concatenate(parts), y
+        return sparse.vstack(parts, format="csr"), np.concatenate(codes), every, rows.labels
+    return np.concatenate(parts), np.concatenate(codes), every, rows.labels
