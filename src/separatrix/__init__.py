@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from separatrix.insight.enclosing_ball import enclosing_ball
     from separatrix.insight.feature_importance import importance
     from separatrix.insight.kkt import Conditions, kkt
+    from separatrix.insight.labellings import Labellings, labellings
     from separatrix.insight.original_units import original_units
     from separatrix.insight.plane import Plane
     from separatrix.insight.trace import Trace, trace
@@ -47,6 +48,7 @@ __all__ = [
     "Descent",
     "KernelPerceptron",
     "KernelSVM",
+    "Labellings",
     "LinearSVM",
     "Network",
     "Neuron",
@@ -62,6 +64,7 @@ __all__ = [
     "export",
     "importance",
     "kkt",
+    "labellings",
     "load",
     "observers",
     "original_units",
@@ -81,6 +84,7 @@ _ON_FIRST_USE = {
     "Descent": "separatrix.insight.descent",
     "KernelPerceptron": "separatrix.estimators",
     "KernelSVM": "separatrix.estimators",
+    "Labellings": "separatrix.insight.labellings",
     "LinearSVM": "separatrix.estimators",
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
@@ -95,6 +99,7 @@ _ON_FIRST_USE = {
     "export": "separatrix.tables.export.exporting",
     "importance": "separatrix.insight.feature_importance",
     "kkt": "separatrix.insight.kkt",
+    "labellings": "separatrix.insight.labellings",
     "load": "separatrix.models.model_file",
     "original_units": "separatrix.insight.original_units",
     "save": "separatrix.models.model_file",

@@ -20,6 +20,7 @@ from separatrix.plots.descents import compare_steps, loss_surface, path
 from separatrix.plots.duality import gap
 from separatrix.plots.histograms import margin_histogram
 from separatrix.plots.hulls import hulls
+from separatrix.plots.labellings import labellings
 from separatrix.plots.loss_shapes import losses
 from separatrix.plots.margins import margin
 from separatrix.plots.mistakes import mistakes
@@ -35,6 +36,7 @@ __all__ = [
     "gap",
     "growth",
     "hulls",
+    "labellings",
     "loss_curve",
     "loss_surface",
     "losses",
