@@ -14,6 +14,7 @@ from separatrix.cli.export import export
 from separatrix.cli.fit import fit
 from separatrix.cli.grouped_help import GroupedCommand, GroupedCommands
 from separatrix.cli.inspect import inspect
+from separatrix.cli.labellings import labellings
 from separatrix.cli.plane import plane
 from separatrix.cli.plot import plot
 from separatrix.cli.predict import predict
@@ -62,7 +63,7 @@ COMMANDS = {
     "Train and predict": (fit, predict, update),
     "Look into a model": (inspect, report, plot, export),
     "Choose a model": (compare,),
-    "Prove and teach": (certify, verify, trace, plane, demo, datasets),
+    "Prove and teach": (certify, verify, trace, plane, labellings, demo, datasets),
 }
 for _group, _commands in COMMANDS.items():
     for _command in _commands:

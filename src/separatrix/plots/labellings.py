@@ -11,7 +11,7 @@ from separatrix.geometry.rows import Floats
 from separatrix.insight.labellings import Labellings
 from separatrix.plots.canvas import MARKERS, colours_of, extent
 
-_MOST_PANELS = 64
+MOST_PANELS = 64
 _ONLY = ("all", "realised", "impossible")
 _REFUSED = "#c0392b"
 
@@ -53,9 +53,9 @@ def labellings(found: Labellings, axes: Any = None, *, only: str = "all") -> lis
     places = np.flatnonzero(keep)
     if not len(places):
         raise ValueError(f"there is no labelling to draw: {found}")
-    if len(places) > _MOST_PANELS:
+    if len(places) > MOST_PANELS:
         raise ValueError(
-            f"{len(places):,} labellings do not fit into a figure ({_MOST_PANELS} at most): draw fewer points, or only "
+            f"{len(places):,} labellings do not fit into a figure ({MOST_PANELS} at most): draw fewer points, or only "
             "those that no line realises (impossible)"
         )
     panels = _panels(axes, len(places), found)
@@ -68,18 +68,23 @@ def labellings(found: Labellings, axes: Any = None, *, only: str = "all") -> lis
     return panels
 
 
+def panels_of(figure: Any, count: int, title: str) -> list[Axes]:
+    """Return as many Axes of a figure as there are labellings, in rows of four or eight; the figure gets its size."""
+    columns = min(count, 4 if count <= 16 else 8)
+    rows = -(-count // columns)
+    figure.set_size_inches(max(1.55 * columns, 4.4), 1.75 * rows + 0.5)
+    figure.suptitle(title, fontsize="medium")
+    every = list(np.ravel(np.array(figure.subplots(rows, columns, squeeze=False), dtype=object)))
+    for spare in every[count:]:
+        spare.set_axis_off()
+    return every[:count]
+
+
 def _panels(axes: Any, count: int, found: Labellings) -> list[Axes]:
     if axes is None:
         import matplotlib.pyplot as plt
 
-        columns = min(count, 4 if count <= 16 else 8)
-        rows = -(-count // columns)
-        figure, grid = plt.subplots(rows, columns, figsize=(1.55 * columns, 1.75 * rows + 0.5), layout="constrained")
-        figure.suptitle(str(found).split(":")[0], fontsize="medium")
-        every = list(np.ravel(np.array(grid, dtype=object)))
-        for spare in every[count:]:
-            spare.set_axis_off()
-        return every[:count]
+        axes = panels_of(plt.figure(layout="constrained"), count, str(found).split(":")[0])
     panels = list(np.ravel(np.array(axes, dtype=object)))
     if len(panels) != count:
         raise ValueError(f"axes must hold one Axes for each of the {count} labellings; found {len(panels)}")
