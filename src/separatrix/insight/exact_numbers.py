@@ -40,8 +40,10 @@ def read_number(value: Any) -> Number:
     (Fraction(1, 2), 2, Fraction(1, 10), 0.30000000000000004)
     """
     if isinstance(value, float | np.floating):
+        if not math.isfinite(value):
+            return as_exact(value)  # which says that there is none
         text = str(value)
-        if sum(each.isdigit() for each in text.split("e")[0].lstrip("-0.")) > _DIGITS and math.isfinite(value):
+        if sum(each.isdigit() for each in text.split("e")[0].lstrip("-0.")) > _DIGITS:
             return float(value)
         return as_exact(text)
     return as_exact(value.strip() if isinstance(value, str) else value)
