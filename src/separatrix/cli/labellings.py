@@ -43,7 +43,9 @@ def labellings(
     target: Annotated[
         str | None, typer.Option(help="Column with labels, which is left out.", rich_help_panel=DATA)
     ] = None,
-    point: Annotated[list[str] | None, typer.Option(help="A point, as in 1,0; may be repeated.")] = None,
+    point: Annotated[
+        list[str] | None, typer.Option(help="A point, as in 1,0; may be repeated.", rich_help_panel=DATA)
+    ] = None,
     intercept: Annotated[bool, typer.Option(help="Allow planes that miss the origin.", rich_help_panel=MODEL)] = True,
     plot: Annotated[
         Path | None,

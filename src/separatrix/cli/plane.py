@@ -10,7 +10,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.labelled_rows import LabelledRows, exact_number, exact_numbers, read_labelled, signs_of
-from separatrix.cli.options import MODEL, OUTPUT, Db, Delimiter, Exclude, Features, Json, Source, Sql, Target
+from separatrix.cli.options import DATA, MODEL, OUTPUT, Db, Delimiter, Exclude, Features, Json, Source, Sql, Target
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
 from separatrix.cli.table_formats import FormatOption, OutputOption, format_of, write_table
 from separatrix.cli.writing import console, plain_table, say
@@ -36,7 +36,8 @@ def plane(
         ),
     ] = None,
     point: Annotated[
-        list[str] | None, typer.Option(help="A row without a label, as in 1,3,2; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A row without a label, as in 1,3,2; may be repeated.", rich_help_panel=DATA),
     ] = None,
     positive: Positive = None,
     decimals: Annotated[bool, typer.Option(help="Show 0.5 instead of 1/2.", rich_help_panel=OUTPUT)] = True,

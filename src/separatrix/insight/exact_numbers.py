@@ -140,6 +140,11 @@ def root(square: Number) -> Number:
     return float(Fraction(math.isqrt((fraction.numerator << bits) // fraction.denominator), 1 << (bits // 2)))
 
 
+def over_root(value: Number, square: Number) -> Number:
+    """Return an exact ``value / square^0.5``, exact itself where that is a fraction."""
+    return plain((-1 if value < 0 else 1) * root(Fraction(value) * value / square))
+
+
 def plain(value: Number) -> Number:
     """Return a whole Fraction as an int, a NumPy number as Python's."""
     if isinstance(value, Fraction):

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from separatrix.insight.exact_numbers import is_exact, shown
+import numpy as np
+
+from separatrix.geometry.rows import is_sparse
+from separatrix.insight.exact_numbers import is_exact, over_root, plain, read_rows, root, shown
 from separatrix.rules import Number
+
+if TYPE_CHECKING:
+    from separatrix.insight.plane import Plane
 
 
 @dataclass(frozen=True)
-class MistakeBound:
+class PlaneBound:
     """The most updates that a perceptron from zero weights can make, proved by one plane ``w*``.
 
     Lecture 000 writes ``beta |w*|^2 / alpha^2``, Lecture 001 ``1 / gamma^2`` (with R = 1), Lecture 003
@@ -75,3 +84,32 @@ class MistakeBound:
         where = "bias coordinate included" if self.augmented else "without a bias coordinate"
         count = "1 mistake" if self.most == 1 else f"{self.most:,} mistakes"
         return f"at most {count}: beta |w*|^2 / alpha^2 = {parts} = {shown(self.k_max)} ({where})"
+
+
+def bound_of(plane: Plane, X: Any, y: Any, *, augmented: bool) -> PlaneBound:
+    """Return the bound that a plane proves for these rows and labels, or why it proves none."""
+    rows: Any = read_rows(X, len(plane.weights))[0]
+    margins = np.atleast_1d(np.asarray(plane.margins(X, y)))
+    alpha = plain(np.min(margins))
+    extra = 1 if augmented else 0
+    if isinstance(rows, tuple) and plane.exact:
+        beta: Number = plain(max(sum(value * value for value in row) for row in rows) + extra)
+    else:
+        values = rows.toarray() if is_sparse(rows) else np.array(rows, dtype=np.float64)
+        beta = float((values * values).sum(axis=1).max()) + extra
+    square = plain(plane.square + (plane.bias * plane.bias if augmented else 0))
+    reason = None
+    if not augmented and plane.bias != 0:
+        reason = f"without a bias coordinate the plane must go through the origin, but its bias is {shown(plane.bias)}"
+    elif alpha <= 0:
+        count = int(np.count_nonzero(margins <= 0))
+        rows_are = "1 row is" if count == 1 else f"{count:,} rows are"
+        reason = f"the plane does not separate the classes: {rows_are} on the wrong side or on the plane"
+    if reason is not None:
+        return PlaneBound(alpha, beta, square, augmented, None, root(beta), None, None, reason)
+    if all(map(is_exact, (alpha, beta, square))):
+        k_max = plain(Fraction(beta) * square / (alpha * alpha))
+        return PlaneBound(alpha, beta, square, augmented, k_max, root(beta), over_root(alpha, square), k_max)
+    radius, gamma = math.sqrt(beta), float(alpha) / math.sqrt(square)
+    k_max = float(beta) * float(square) / float(alpha) ** 2
+    return PlaneBound(alpha, beta, square, augmented, k_max, radius, gamma, (radius / gamma) ** 2)

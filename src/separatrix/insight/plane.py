@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.insight.exact_numbers import (
     is_exact,
+    over_root,
     plain,
     read_numbers,
     read_rows,
@@ -25,9 +26,10 @@ from separatrix.insight.exact_numbers import (
     shown,
     vector,
 )
-from separatrix.insight.mistake_bound import MistakeBound
+from separatrix.insight.mistake_bound import PlaneBound, bound_of
 from separatrix.insight.plane_table import PlaneTable
 from separatrix.insight.signs import label_signs, one_sign
+from separatrix.insight.total_loss import Total, total_loss
 from separatrix.rules import Number
 from separatrix.rules.losses import LOSSES
 
@@ -43,13 +45,6 @@ class Component(NamedTuple):
     scalar: Any
     vector: Any
     threshold: Number
-
-
-class Total(NamedTuple):
-    """A loss over all rows."""
-
-    sum: Number
-    mean: Number
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -229,7 +224,7 @@ class Plane:
         norm, square = self._norm(), self.square
         return self._each(
             X,
-            lambda x: _over_root(_dot(self.weights, x) + self.bias, square),
+            lambda x: over_root(_dot(self.weights, x) + self.bias, square),
             lambda rows: (rows @ self._float_weights() + float(self.bias)) / float(norm),
         )
 
@@ -300,7 +295,7 @@ class Plane:
         least = self.margin(X, y)
         if least == -math.inf:
             return least
-        return _over_root(least, self.square) if is_exact(least) else float(least) / float(self.norm)
+        return over_root(least, self.square) if is_exact(least) else float(least) / float(self.norm)
 
     def mistakes(self, X: Any, y: Any, *, boundary: str = "mistake") -> int:
         """Return how many rows are on the wrong side.
@@ -330,9 +325,9 @@ class Plane:
         Total(sum=Fraction(5, 2), mean=Fraction(5, 6))
         """
         margins = np.atleast_1d(np.asarray(self.margins(X, y)))
-        return {name: _total(name, loss, margins) for name, loss in LOSSES.items()}
+        return {name: total_loss(name, margins) for name in LOSSES}
 
-    def mistake_bound(self, X: Any, y: Any, *, augmented: bool = True) -> MistakeBound:
+    def mistake_bound(self, X: Any, y: Any, *, augmented: bool = True) -> PlaneBound:
         """Return the bound on a perceptron's mistakes that this plane, as w*, proves.
 
         Parameters
@@ -343,34 +338,7 @@ class Plane:
             With the bias as a weight and 1 as a coordinate of every row, as a perceptron with a bias computes; without,
             for a perceptron without a bias, the plane must go through the origin.
         """
-        rows, _ = read_rows(X, len(self.weights))
-        margins = np.atleast_1d(np.asarray(self.margins(X, y)))
-        alpha = plain(np.min(margins))
-        extra = 1 if augmented else 0
-        if isinstance(rows, tuple) and self.exact:
-            beta: Number = plain(max(_dot(row, row) for row in rows) + extra)
-        else:
-            values = _dense(rows if not isinstance(rows, tuple) else np.array(rows, dtype=np.float64))
-            beta = float((values * values).sum(axis=1).max()) + extra
-        square = plain(self.square + (self.bias * self.bias if augmented else 0))
-        reason = None
-        if not augmented and self.bias != 0:
-            reason = (
-                f"without a bias coordinate the plane must go through the origin, but its bias is {shown(self.bias)}"
-            )
-        elif alpha <= 0:
-            count = int(np.count_nonzero(margins <= 0))
-            rows_are = "1 row is" if count == 1 else f"{count:,} rows are"
-            reason = f"the plane does not separate the classes: {rows_are} on the wrong side or on the plane"
-        if reason is not None:
-            return MistakeBound(alpha, beta, square, augmented, None, root(beta), None, None, reason)
-        if all(map(is_exact, (alpha, beta, square))):
-            k_max = plain(Fraction(beta) * square / (alpha * alpha))
-            return MistakeBound(alpha, beta, square, augmented, k_max, root(beta), _over_root(alpha, square), k_max)
-        radius, gamma = math.sqrt(beta), float(alpha) / math.sqrt(square)
-        return MistakeBound(
-            alpha, beta, square, augmented, beta * square / alpha**2, radius, gamma, (radius / gamma) ** 2
-        )
+        return bound_of(self, X, y, augmented=augmented)
 
     def table(
         self,
@@ -497,11 +465,6 @@ def _dot(one: Sequence[Number], other: Sequence[Number]) -> Number:
     return plain(sum(a * b for a, b in zip(one, other, strict=True)))
 
 
-def _over_root(value: Number, square: Number) -> Number:
-    """Return an exact ``value / square^0.5``, exact itself where that is a fraction."""
-    return plain((-1 if value < 0 else 1) * root(Fraction(value) * value / square))
-
-
 def _signs_of(values: Any, tie: int) -> Any:
     if not isinstance(values, np.ndarray):
         return tie if values == 0 else 1 if values > 0 else -1
@@ -521,17 +484,3 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
 
 def _dense(rows: Any) -> Any:
     return rows.toarray() if is_sparse(rows) else rows
-
-
-def _total(name: str, loss: Any, margins: NDArray[Any]) -> Total:
-    n = len(margins)
-    if margins.dtype == object and name not in ("squared", "log"):
-        total = plain(sum(loss.value(margin) for margin in margins))
-        return Total(total, plain(Fraction(total) / n))
-    values = margins.astype(np.float64)
-    if name == "zero_one":
-        each: Any = values <= 0
-        return Total(int(each.sum()), float(each.mean()))
-    with np.errstate(over="ignore"):
-        each = np.maximum(-values, 0.0) if name == "perceptron" else loss.value(values)
-        return Total(float(np.sum(each)), float(np.mean(each)))
