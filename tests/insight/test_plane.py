@@ -180,6 +180,13 @@ def test_huge_and_tiny_numbers():
     assert tiny.distance((1, 1)) == pytest.approx(math.sqrt(2), rel=1e-15)
     with pytest.raises(ValueError, match="so large that sums overflow"):
         sx.Plane((1e300, 1.0)).activation(np.full((6000, 2), 1e300))
+    with pytest.raises(ValueError, match="no float holds the result"):
+        _ = sx.Plane(("1e400", 2)).norm
+    with pytest.raises(ValueError, match="no float holds the result"):
+        sx.Plane(("1e400", 2)).losses([[1, 1], [-1, 1]], [1, -1])
+    assert sx.Plane(("1e400", 0)).norm == 10**400
+    long = sx.Plane((1.0, 0.0)).mistake_bound(np.array([[1e300, 1 / 3], [-1e300, 1.0]]), [1, -1])
+    assert "overflows" in long.reason
 
 
 def test_a_plane_is_frozen_equal_by_value_and_can_be_pickled():

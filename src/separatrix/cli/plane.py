@@ -154,7 +154,6 @@ def _show(
     plane: Any, rows: LabelledRows | None, signs: Any, table: Any, extra: Any, top: int, decimals: bool, boundary: str
 ) -> None:
     from separatrix.insight.exact_numbers import shown
-    from separatrix.text import times
 
     screen = console()
     names = None if rows is None else rows.names
@@ -163,8 +162,10 @@ def _show(
     for part in (table, extra):
         if part is not None:
             screen.print(plain_table(part.header(), part.rows(top)))
-            if len(part) > top:
-                screen.print(f"{times(len(part) - top, 'more row')} not shown (--top shows more, -o writes all)")
+            more = len(part) - top
+            if more > 0:
+                noun = "row" if more == 1 else "rows"
+                screen.print(f"{more:,} more {noun} not shown (--top shows more, -o writes all)")
     if rows is not None:
         screen.print()
         screen.print(plain_table(["on all rows", "value"], _summary(plane, rows, signs, decimals, boundary)))

@@ -20,6 +20,7 @@ from separatrix.loop.problem import as_exact
 from separatrix.rules import Number
 
 MOST_EXACT = 10_000
+TOO_LARGE = "the numbers are so large that no float holds the result: scale the features or the weights first"
 _DIGITS = 15  # every decimal of that many digits is the only one of them next to its double
 _LONGEST = 12  # digits of a denominator that is still shown
 
@@ -137,7 +138,11 @@ def root(square: Number) -> Number:
         return plain(Fraction(top, bottom))
     bits = max(0, 128 - fraction.numerator.bit_length() + fraction.denominator.bit_length())
     bits += bits % 2
-    return float(Fraction(math.isqrt((fraction.numerator << bits) // fraction.denominator), 1 << (bits // 2)))
+    nearest = Fraction(math.isqrt((fraction.numerator << bits) // fraction.denominator), 1 << (bits // 2))
+    try:
+        return float(nearest)
+    except OverflowError:
+        raise ValueError(TOO_LARGE) from None
 
 
 def over_root(value: Number, square: Number) -> Number:

@@ -96,7 +96,8 @@ def bound_of(plane: Plane, X: Any, y: Any, *, augmented: bool) -> PlaneBound:
         beta: Number = plain(max(sum(value * value for value in row) for row in rows) + extra)
     else:
         values = rows.toarray() if is_sparse(rows) else np.array(rows, dtype=np.float64)
-        beta = float((values * values).sum(axis=1).max()) + extra
+        with np.errstate(over="ignore"):
+            beta = float((values * values).sum(axis=1).max()) + extra
     square = plain(plane.square + (plane.bias * plane.bias if augmented else 0))
     reason = None
     if not augmented and plane.bias != 0:
@@ -105,6 +106,8 @@ def bound_of(plane: Plane, X: Any, y: Any, *, augmented: bool) -> PlaneBound:
         count = int(np.count_nonzero(margins <= 0))
         rows_are = "1 row is" if count == 1 else f"{count:,} rows are"
         reason = f"the plane does not separate the classes: {rows_are} on the wrong side or on the plane"
+    elif not (is_exact(beta) or math.isfinite(beta)):
+        reason = "the rows are so long that |x|^2 overflows: scale the features first"
     if reason is not None:
         return PlaneBound(alpha, beta, square, augmented, None, root(beta), None, None, reason)
     if all(map(is_exact, (alpha, beta, square))):

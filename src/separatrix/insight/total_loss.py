@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.insight.exact_numbers import plain
+from separatrix.insight.exact_numbers import TOO_LARGE, plain
 from separatrix.rules import Number
 from separatrix.rules.losses import LOSSES
 
@@ -33,7 +33,10 @@ def total_loss(name: str, margins: NDArray[Any]) -> Total:
     if margins.dtype == object and name not in ("squared", "log"):
         total = plain(sum(loss.value(margin) for margin in margins))
         return Total(total, plain(Fraction(total) / n))
-    values = margins.astype(np.float64)
+    try:
+        values = margins.astype(np.float64)
+    except OverflowError:
+        raise ValueError(TOO_LARGE) from None
     if name == "zero_one":
         each: Any = values <= 0
         return Total(int(each.sum()), float(each.mean()))
