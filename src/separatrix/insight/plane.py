@@ -125,7 +125,8 @@ class Plane:
         if hasattr(model, "steps"):
             model = original_units(model)
         if not hasattr(model, "coef_"):
-            raise ValueError(f"{type(model).__name__} has no coef_: give a fitted linear classifier")
+            hint = "give its estimator, whose plane is in its scaled features" if hasattr(model, "estimator") else ""
+            raise ValueError(f"{type(model).__name__} has no coef_: {hint or 'give a fitted linear classifier'}")
         coef = np.atleast_2d(dense(model.coef_))
         if len(coef) != 1:
             raise ValueError(f"the model has {len(coef)} planes, one for each class; a Plane is one of two classes")
