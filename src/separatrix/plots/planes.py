@@ -120,6 +120,11 @@ def _in_the_plane(
     inside = bool((foot >= low).all() and (foot <= high).all())
     centre = (low + high) / 2
     begin = foot if inside else centre - (weights @ centre + bias) / norm**2 * weights
+    size = float((high - low).min())
+    drawn = min(max(norm, 0.12 * size), 0.45 * size)
+    label = "w" if drawn == norm else "w (its direction)"
+    tip = begin + weights / norm * drawn
+    low, high = _squared(np.minimum(low, tip - 0.04 * size), np.maximum(high, tip + 0.04 * size))
     reach = 4.0 * float(np.linalg.norm(high - low)) + float(np.linalg.norm(begin - centre))
     along, across = np.array([-weights[1], weights[0]]) / norm * reach, weights / norm * reach
     corners = [begin - along, begin + along, begin + along + across, begin - along + across]
@@ -128,10 +133,6 @@ def _in_the_plane(
     )
     ends = np.stack([begin - along, begin + along])
     ax.plot(ends[:, 0], ends[:, 1], color=_LINE, linewidth=1.8, zorder=2, label="w.x + b = 0")
-    size = float((high - low).min())
-    drawn = min(max(norm, 0.12 * size), 0.45 * size)
-    label = "w" if drawn == norm else "w (its direction)"
-    tip = begin + weights / norm * drawn
     ax.annotate(
         "", xy=tuple(tip), xytext=tuple(begin), zorder=4,
         arrowprops={"arrowstyle": "-|>", "color": _NORMAL, "linewidth": 2.0, "shrinkA": 0, "shrinkB": 0},
@@ -167,7 +168,10 @@ def _view(points: Floats, foot: Floats, norm: float) -> tuple[Floats, Floats]:
     else:
         around = max(float(np.linalg.norm(foot)), norm, 1e-9)
         shown_points = np.array([foot - around, foot + around, np.zeros(2)])
-    low, high = extent(shown_points, 0.12)
+    return _squared(*extent(shown_points, 0.12))
+
+
+def _squared(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     middle, half = (low + high) / 2, float((high - low).max()) / 2
     return middle - half, middle + half
 
