@@ -287,7 +287,7 @@ def test_several_classes_are_a_table(tmp_path):
             ["nowhere"],
             "there is no file nowhere, nor a built-in data set of that name; those are penguins, lecture-000, ",
         ),
-        (["xor", "--target", "y"], "with labels of its own"),
+        (["xor", "--target", "y"], "xor has no column 'y', which --target names; its columns are x1, x2, label"),
         (["DATA"], "--target is missing"),
         (["DATA", "--target", "x"], "no column 'x', which --target names; its columns are a, b, class"),
         (["EMPTY", "--target", "x"], "is empty"),

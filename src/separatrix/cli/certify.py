@@ -22,6 +22,7 @@ from separatrix.cli.options import (
     Sql,
     Target,
     open_named,
+    target_of,
 )
 from separatrix.cli.writing import read_text, say, show_certificate, show_check, waiting
 from separatrix.files import write_text
@@ -100,8 +101,10 @@ def certify(
     if json is not None and str(json) != "-":
         guard().writes(json, "--json")
     if data is not None and data.lower().endswith(".sx"):
-        if model is not None or target is not None:
-            raise ValueError("--model and --target are for data; a model file has its own target")
+        if model is not None or target is not None or features or exclude:
+            raise ValueError(
+                "--model, --target, --features and --exclude are for data; a model file has its own target and features"
+            )
         certificate: Any = _of_model(Path(data), source, sql, db, delimiter, tol, time_limit, seed)
     else:
         if source is not None:
@@ -155,6 +158,10 @@ def verify(
 
     claims = from_json(read_text(certificate))
     if model is not None:
+        if target is not None or features or exclude:
+            raise ValueError(
+                "--target, --features and --exclude cannot be combined with --model: the model has its own"
+            )
         X, y = _prepared(model, data, sql, db, delimiter)
     else:
         X, y = _read(data, target, sql, db, delimiter, features, exclude)
@@ -218,18 +225,12 @@ def _read(
     features: list[str] | None, exclude: list[str] | None,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the rows of a source as floats, and their labels."""
-    from separatrix.cli.options import is_example
     from separatrix.tables.columns import ColumnOptions
     from separatrix.tables.whole import read_whole
 
-    if sql is None and is_example(data):
-        from separatrix import datasets
-
-        if target not in (None, "label"):
-            raise ValueError(f"{data} is a built-in data set with labels of its own; --target is for files")
-        return datasets.load(str(data))
+    options = ColumnOptions(target_of(data, target), tuple(features or ()), tuple(exclude or ()))
     with open_named(data, sql, db, delimiter) as opened:
-        whole = read_whole(opened, ColumnOptions(target, tuple(features or ()), tuple(exclude or ())), exact=True)
+        whole = read_whole(opened, options, exact=True)
     if whole.dropped:
         say(f"{whole.dropped:,} rows dropped (missing values)", err=True)
     return whole.X, whole.y

@@ -28,6 +28,7 @@ from separatrix.cli.options import (
     WordsBy,
     asked_of,
     open_named,
+    target_of,
 )
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
 
@@ -129,7 +130,9 @@ def compare(
         chosen(models or ()), 0.2 if test is None else test, folds, epochs, seed, time_limit, certify,
         scaling is not None,
     )  # fmt: skip
-    options = asked_of(target, features, exclude, None, text, text_method, missing, scale, max_levels)
+    options = asked_of(
+        target_of(source, target), features, exclude, None, text, text_method, missing, scale, max_levels
+    )
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:
             check_picture(path, option)

@@ -31,6 +31,7 @@ from separatrix.cli.options import (
     asked_of,
     open_named,
     parameters,
+    target_of,
 )
 from separatrix.cli.writing import say
 from separatrix.tables.kinds import MODELS
@@ -152,7 +153,9 @@ def fit(
             if value is not None:
                 raise ValueError(f"{option} cannot be combined with --resume: the model keeps its settings")
     else:
-        options = asked_of(target, features, exclude, weight, text, text_method, missing, scale, max_levels)
+        options = asked_of(
+            target_of(source, target), features, exclude, weight, text, text_method, missing, scale, max_levels
+        )
         settings = Settings(
             "averaged" if model is None else model.value, 0.2 if test is None else test, epochs, time_limit, seed or 0,
             parameters(param or []), 5.0 if certify is None else certify,

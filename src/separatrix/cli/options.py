@@ -34,6 +34,13 @@ class TextMethod(str, enum.Enum):
     hashed = "hashed"
 
 
+class UnknownCategories(str, enum.Enum):
+    """What is done about categories that the model was not trained on."""
+
+    fail = "fail"
+    zero = "zero"
+
+
 # The groups of options in the help of a command.
 DATA, FEATURES, MODEL, LIMITS, OUTPUT = "Data", "Features", "Model", "Limits", "Output"
 
@@ -98,7 +105,7 @@ Delimiter = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
 Unknown = Annotated[
-    str,
+    UnknownCategories,
     typer.Option(
         help="Categories that the model was not trained on: fail, or zero (encode them as all zeros).",
         rich_help_panel=DATA,
@@ -129,10 +136,10 @@ def _opened(where: str | None, sql: str | None, db: str | None, delimiter: str |
         source = open_source(str(datasets.path(where)), sql=sql, **more)
         source.name = where.lower()
         return source
-    if where is not None and db is None and sql is None and is_example(where):
+    if where is not None and db is None and is_example(where):
         import io
 
-        return open_stream(io.BytesIO(datasets.as_csv(where).encode()), where.lower())
+        return open_stream(io.BytesIO(datasets.as_csv(where).encode()), where.lower(), sql=sql, **more)
     if where is not None and db is None and where.replace("-", "").isalnum() and not Path(where).exists():
         raise ValueError(
             f"there is no file {where}, nor a built-in data set of that name; those are {', '.join(datasets.about())}"
@@ -153,6 +160,11 @@ def asked_of(
         "tfidf" if text_method is None else text_method.value, "drop" if missing is None else missing.value,
         None if scale is None else scale.value, 100 if max_levels is None else max_levels,
     )  # fmt: skip
+
+
+def target_of(where: str | None, target: str | None) -> str | None:
+    """Return the column with the labels: a lecture's example has its own, called label, unless another is named."""
+    return "label" if target is None and is_example(where) else target
 
 
 def is_example(where: str | None) -> bool:

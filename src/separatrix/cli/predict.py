@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from separatrix.cli.guard import guard
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, open_named
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, UnknownCategories, open_named
 from separatrix.cli.writing import say
 
 
@@ -34,7 +34,7 @@ def predict(
             help="Columns to pass through (comma-separated; may be repeated; all for all).", rich_help_panel=OUTPUT
         ),
     ] = None,
-    unknown: Unknown = "fail",
+    unknown: Unknown = UnknownCategories.fail,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
@@ -63,7 +63,7 @@ def predict(
 
     if output is not None:
         guard().writes(output)
-    options = PredictOptions(scores, proba, tuple(keep or ()), unknown)
+    options = PredictOptions(scores, proba, tuple(keep or ()), unknown.value)
     loaded = load_table_model(model)
     counts = PredictionCounts()
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.guard import guard
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, Unknown, open_named
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, Unknown, UnknownCategories, open_named
 from separatrix.cli.writing import say
 
 
@@ -24,7 +24,7 @@ def report(
             "--output", "-o", help="HTML file; replaced if it exists. [default: MODEL.html]", rich_help_panel=OUTPUT
         ),
     ] = None,
-    unknown: Unknown = "fail",
+    unknown: Unknown = UnknownCategories.fail,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
@@ -49,14 +49,12 @@ def report(
     from separatrix.tables.report.rows import inspect_rows
 
     path = check_page(output or Path(f"{model.stem}.html"))
-    if unknown not in ("fail", "zero"):
-        raise ValueError(f"--unknown must be fail or zero; found {unknown!r}")
     loaded = load_table_model(model)
     inspected: Any = None
     if source is not None or sql is not None or db is not None:
         with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
             inspected = inspect_rows(
-                loaded, opened, unknown=unknown, watch=lambda rows, part: bar("answer", rows=rows, part=part)
+                loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("answer", rows=rows, part=part)
             )
     write_report(loaded, path, inspected)
     if json:

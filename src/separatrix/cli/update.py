@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from separatrix.cli.guard import guard
-from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, open_named
+from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, UnknownCategories, open_named
 from separatrix.cli.writing import say
 
 
@@ -19,7 +19,7 @@ def update(
         Path | None,
         typer.Option("--output", "-o", help="Model file to write. [default: MODEL]", rich_help_panel=OUTPUT),
     ] = None,
-    unknown: Unknown = "fail",
+    unknown: Unknown = UnknownCategories.fail,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
@@ -46,7 +46,9 @@ def update(
     loaded = load_table_model(model)
     guard().writes(path)
     with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
-        result = run_update(loaded, opened, unknown=unknown, watch=lambda rows, part: bar("read", rows=rows, part=part))
+        result = run_update(
+            loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("read", rows=rows, part=part)
+        )
         save(loaded, path)
     if json:
         import json as to_text

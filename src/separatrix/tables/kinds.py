@@ -74,11 +74,13 @@ def make(
         given["max_iter"] = epochs if epochs is not None else kind.epochs
     estimator = getattr(separatrix, kind.estimator)()
     known = estimator.get_params()
-    for name in parameters:
+    for name, value in parameters.items():
         if name in _OWN:
             raise ValueError(f"--param {name}: {_OWN[name]}")
         if name not in known:
             raise ValueError(f"{kind.estimator} has no parameter {name!r}; it has {', '.join(sorted(known))}")
+        if isinstance(known[name], bool) and not isinstance(value, bool):
+            raise ValueError(f"--param {name} must be true or false; found {value!r}")
     if "random_state" in known:
         given.setdefault("random_state", seed)
     if "warm_start" in known:

@@ -755,7 +755,7 @@ def test_what_cannot_be_reported_is_refused_before_any_work(run, tmp_path):
         run("fit", "penguins", "--target", "species", "--report", "p.txt")
     )
     assert "does not exist" in failed(run("report", "penguins.sx", "-o", "nowhere/p.html"))
-    assert "--unknown must be fail or zero" in failed(run("report", "penguins.sx", "penguins", "--unknown", "x"))
+    assert "'x' is not one of 'fail', 'zero'" in failed(run("report", "penguins.sx", "penguins", "--unknown", "x"))
     assert "nor a built-in data set" in failed(run("report", "penguins.sx", "pinguins"))
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     assert "t.csv has no columns 'bill_length_mm'" in failed(run("report", "penguins.sx", "t.csv"))
