@@ -9,6 +9,7 @@ from separatrix.cli.summary import show_separability, times_of
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
 from separatrix.tables.fit import CERTIFIED_CLASSES
+from separatrix.tables.preparation import FEATURES
 from separatrix.text import byte_size, duration
 
 _MEASURABLE = 10**6  # bytes
@@ -34,7 +35,7 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
     if comparison.certificate is not None:
         console.print()
         console.print("All rows:" if comparison.plan.folds else f"The {data['rows']['train']:,} training rows:")
-        show_separability(comparison.certificate, "scaled features", console)
+        show_separability(comparison.certificate, FEATURES[comparison.data["scale"]], console)
     elif len(data["classes"]) > CERTIFIED_CLASSES and comparison.plan.certify > 0:
         console.print(
             f"No certificate of linear separability: {len(data['classes'])} classes; at most {CERTIFIED_CLASSES} are "

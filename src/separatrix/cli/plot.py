@@ -103,7 +103,7 @@ def _draw(model: Any, kind: Kind, rows: Any, top: int) -> Any:
         weights = weights_of(model)
         if weights is None:
             raise ValueError(f"this {type(model.estimator).__name__} has no weights to draw")
-        plots.weights(weights.names, weights.scaled, weights.titles, ax, most=top)
+        plots.weights(weights.names, weights.per_deviation, weights.titles, ax, most=top)
     elif kind is Kind.margins:
         plots.margin_histogram(model.estimator, rows[0], rows[1], ax)
     else:

@@ -31,7 +31,12 @@ def weights_as_dict(model: Any, most: int = 1000) -> Any:
     if weights is None:
         return None
     features = [
-        {"feature": weights.names[k], "weights": weights.own[:, k].tolist(), "scaled": weights.scaled[:, k].tolist()}
+        {
+            "feature": weights.names[k],
+            "weights": weights.own[:, k].tolist(),
+            "scaled": weights.scaled[:, k].tolist(),
+            "per_deviation": None if model.deviations is None else weights.per_deviation[:, k].tolist(),
+        }
         for k in weights.strongest(most)
     ]
     return {"classes": weights.titles, "bias": weights.bias.tolist(), "features": features}
@@ -113,7 +118,9 @@ def times_of(count: int, noun: str) -> str:
 
 def features_of(model: Any) -> str:
     """Return which features a certificate of a model's rows is about."""
-    return "features as they are" if model.preparation.scale == "none" else "scaled features"
+    from separatrix.tables.preparation import FEATURES
+
+    return FEATURES[model.preparation.scale]
 
 
 def show_separability(certificate: Any, features: str, console: Any) -> None:
@@ -159,12 +166,13 @@ def show_weights(model: Any, console: Any, most: int = _SHOWN) -> None:
         return
     console.print()
     one = len(weights.titles) == 1
-    toward = f" (positive: {weights.titles[0]})" if one else ", sorted by weight per standard deviation"
+    compared = "per standard deviation" if model.deviations is not None else f"for {features_of(model)}"
+    toward = f" (positive: {weights.titles[0]})" if one else f", sorted by weight {compared}"
     console.print(f"Largest weights, in the units of the table{toward}:")
-    head = ["feature", *(["weight", "per standard deviation"] if one else weights.titles)]
+    head = ["feature", *(["weight", compared] if one else weights.titles)]
     rows = []
     for place in weights.strongest(most):
-        values = [weights.own[0, place], weights.scaled[0, place]] if one else weights.own[:, place]
+        values = [weights.own[0, place], weights.per_deviation[0, place]] if one else weights.own[:, place]
         rows.append([weights.names[place], *(f"{value:.4g}" for value in values)])
     bias = [f"{weights.bias[0]:.4g}", ""] if one else [f"{value:.4g}" for value in weights.bias]
     rows.append(["(intercept)", *bias])

@@ -43,6 +43,8 @@ class Stored:
         Names under which files written before have this class.
     old_fields : dict
         Names that fields had in files written before, and their names now.
+    defaults : dict
+        Fields that files written before lack, and what they are then.
     upgrade : callable, optional
         Changes what an older package wrote: of the parts of an object, to the name of its class now and its parts.
     validate : callable, optional
@@ -61,6 +63,7 @@ class Stored:
     unpack: Callable[[Parts], Parts] | None = None
     old_names: tuple[str, ...] = ()
     old_fields: dict[str, str] = dataclasses.field(default_factory=dict)
+    defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
     upgrade: Callable[[Parts], tuple[str, Parts]] | None = None
     validate: Callable[[Any], None] | None = None
     model: bool = False
@@ -143,7 +146,7 @@ class Registry:
             entry = stored_classes()[name]
         self.seen.add(name)
         kind = _class(name)
-        parts = _renamed(name, parts, entry.old_fields)
+        parts = {**entry.defaults, **_renamed(name, parts, entry.old_fields)}
         parts = {**(parts if entry.unpack is None else entry.unpack(parts)), **entry.unkept}
         fields = [each.name for each in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else None
         fields = list(getattr(kind, "_fields", ())) or fields

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from separatrix.files import ScratchFolder
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.deviations import deviations
 from separatrix.tables.disk import cache
 from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.disk.training import DiskTraining
@@ -73,17 +74,20 @@ def fit(
         counts = np.array([each.rows for each in facts.classes])
         scores = Scores.none(len(counts), int(counts.argmax()))
         interrupted = facts.interrupted
+        spread = None
         try:  # the model is there: Ctrl-C ends what is only about it
             if table.test is not None and not (interrupted and facts.progress is not None):
                 for X, labels in table.test_blocks():
                     scores.add(labels, trained.estimator._predict_codes(X))
                 facts = replace(facts, test=scores if scores.n else None)
             facts = replace(facts, training_accuracy=_training_accuracy(trained.estimator, table.train, settings))
+            if hasattr(trained.estimator, "coef_"):
+                spread = deviations(table.preparation, table.train, facts.constant)
         except KeyboardInterrupt:
             interrupted = True
         facts, certificate = _certified(facts, table, settings, interrupted, watch)
     facts = replace(facts, seconds=round(time.perf_counter() - began, 3))
-    model = TableModel(table.preparation, trained.estimator, table.target, options.weight, facts)
+    model = TableModel(table.preparation, trained.estimator, table.target, options.weight, facts, spread)
     return FitResult(model, interrupted, certificate)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.models.probing import probe
+from separatrix.models.validity import is_array
 from separatrix.tables.facts import Facts
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.raw_rows import RawRows, join
@@ -34,6 +35,9 @@ class TableModel:
         The column with the sample weights.
     facts : Facts
         How it came to be: settings, source, rows, scores, certificate, versions.
+    deviations : array, optional
+        The standard deviation of each feature, as the estimator sees it, in the rows of the fit; None where it is not
+        known. An update does not change it, nor the scaling.
     """
 
     preparation: Preparation
@@ -41,6 +45,7 @@ class TableModel:
     target: str
     weight: str | None = None
     facts: Facts = field(default_factory=Facts)
+    deviations: Floats | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.facts, dict):  # as version 0.1 stored them
@@ -52,6 +57,9 @@ class TableModel:
         width = getattr(self.estimator, "n_features_in_", None)
         if width != self.preparation.width:
             raise ValueError(f"the estimator takes {width} numbers, but rows become {self.preparation.width}")
+        spread = self.deviations
+        if spread is not None and not (is_array(spread, "f8", (width,)) and (spread >= 0).all()):
+            raise ValueError(f"the standard deviations must be {width} numbers, none of them negative")
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -17,12 +17,13 @@ from separatrix.tables.raw_rows import RawRows
 
 ROLES = ("number", "category", "text")
 ANONYMOUS = ("", "libsvm", "npy")  # what rows without column names were read from
-# In words: what is done to numbers, and about what is missing.
+# In words: what is done to numbers, which features that gives, and what is done about what is missing.
 SCALING = {
     "standard": "scaled to mean 0 and standard deviation 1",
     "minmax": "scaled to [0, 1]",
     "none": "not scaled",
 }
+FEATURES = {"standard": "scaled features", "minmax": "scaled features", "none": "features as they are"}
 LACKING = {
     "drop": "Rows with missing values are dropped, and have no prediction.",
     "mean": "Missing numbers are imputed by the mean, missing categories by zeros.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from separatrix.models.registry import Stored
 
 STORED = {
-    "TableModel": Stored("separatrix.tables.model", model=True),
+    "TableModel": Stored("separatrix.tables.model", model=True, defaults={"deviations": None}),
     "Preparation": Stored("separatrix.tables.preparation", model=True),
     "Feature": Stored("separatrix.tables.preparation"),
     "Facts": Stored("separatrix.tables.facts"),

@@ -22,7 +22,9 @@ class Weights(NamedTuple):
     own : array of shape (problems, features)
         In the units of the table: the change of the activation when the feature grows by 1.
     scaled : array of shape (problems, features)
-        For scaled features: the change per standard deviation; these can be compared.
+        Those of the estimator, for features as it sees them.
+    per_deviation : array of shape (problems, features)
+        The change of the activation when the feature grows by one standard deviation; these can be compared.
     bias : array
         The intercepts, for the units of the table.
     """
@@ -31,11 +33,12 @@ class Weights(NamedTuple):
     titles: list[str]
     own: Floats
     scaled: Floats
+    per_deviation: Floats
     bias: Floats
 
     def strongest(self, most: int) -> list[int]:
-        """Return the places of the features with the largest scaled weights, largest first."""
-        size = np.abs(self.scaled).max(axis=0)
+        """Return the places of the features with the largest weights per standard deviation, largest first."""
+        size = np.abs(self.per_deviation).max(axis=0)
         order = np.argsort(-size, kind="stable")[:most]
         return [int(place) for place in order if size[place] > 0]
 
@@ -51,4 +54,6 @@ def weights_of(model: TableModel) -> Weights | None:
     labels = [str(label) for label in model.classes_.tolist()]
     titles = labels[1:] if len(scaled) == 1 else labels
     bias = np.asarray(estimator.intercept_, dtype=np.float64) + scaled @ shift
-    return Weights(model.preparation.names, titles, scaled * factor, scaled, bias)
+    spread = model.deviations  # a file of an earlier version has none: there, numbers may be scaled to 1
+    per_deviation = scaled if spread is None else scaled * spread
+    return Weights(model.preparation.names, titles, scaled * factor, scaled, per_deviation, bias)

@@ -150,7 +150,8 @@ def compare(
         splits = write_splits(collected, collected.rows.raw, options, plan, folder)
         data = {
             "source": source.name, "rows": {"read": collected.n_read, "dropped": collected.n_dropped, **splits.rows},
-            "numbers": splits.width, "sparse": splits.sparse, "classes": splits.class_counts(collected.classes),
+            "numbers": splits.width, "sparse": splits.sparse, "scale": splits.scale,
+            "classes": splits.class_counts(collected.classes),
         }  # fmt: skip
         del collected  # its rows are on disk now
         comparison = Comparison(data, plan)

@@ -38,6 +38,8 @@ class Splits:
         Number of features after encoding.
     sparse : bool
         Whether rows are sparse matrices.
+    scale : str
+        How numbers are scaled.
     certified : tuple of X and y, or None
         The rows that are certified: the training rows, with folds all rows.
     """
@@ -49,6 +51,7 @@ class Splits:
     width: int
     sparse: bool
     certified: Any
+    scale: str = "none"
 
     @property
     def majority(self) -> int:
@@ -90,7 +93,7 @@ def write_splits(
         trial.write(folder / f"trial{place}")
         out.folders.append(folder / f"trial{place}")
         out.truths.append(test.labels)
-        out.width, out.sparse = preparation.width, preparation.sparse
+        out.width, out.sparse, out.scale = preparation.width, preparation.sparse, preparation.scale
         if not plan.folds:
             out.counts = np.bincount(train.labels, minlength=len(labels))
             out.certified = trial.X, trial.y

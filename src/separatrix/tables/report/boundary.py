@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from separatrix.geometry.rows import Floats
+from separatrix.tables.preparation import FEATURES
 from separatrix.tables.report.axes import Axis
 from separatrix.tables.report.blocks import brief, counted, data, figure, isolated, listed, paragraph, section
 from separatrix.tables.report.boundary_distance import BoundaryDistance
@@ -42,7 +43,7 @@ def _intro(context: ReportContext, inspected: InspectedRows) -> list[Content]:
     elif inspected.unlabelled or inspected.unknown_labels:
         parts.append(f"{inspected.unlabelled:,} have no label, {inspected.unknown_labels:,} an unknown label. ")
     if BoundaryDistance.of(context.model).lengths is not None:
-        parts.append("Distances are in scaled features. ")
+        parts.append(f"Distances are in {FEATURES[context.model.preparation.scale]}. ")
         if len(context.labels) > 2:
             parts.append(
                 "Each class has its own plane (one-vs-rest), and the class with the highest score is predicted, so a "

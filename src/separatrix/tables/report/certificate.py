@@ -8,6 +8,7 @@ import numpy as np
 
 from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.multiclass import HEAD, Certificates
+from separatrix.tables.preparation import FEATURES
 from separatrix.tables.report.blocks import brief, data, details, isolated, number, paragraph, section, table
 from separatrix.tables.report.context import ReportContext
 from separatrix.tables.report.elements import Content, Element, element
@@ -103,21 +104,20 @@ def certificate(context: ReportContext) -> Element:
             paragraph(element("code", "separatrix certify MODEL SOURCE"), " computes one."),
         ]
     else:
-        content = [_claims(proved), _meaning(proved), _words(proved)]
+        features = FEATURES[context.model.preparation.scale]
+        content = [_claims(proved, features), _meaning(proved, features), _words(proved)]
     return section("certificate", "Linear separability", content, _objective(context))
 
 
-def _claims(proved: Certificate | Certificates) -> list[Content]:
+def _claims(proved: Certificate | Certificates, features: str) -> list[Content]:
     if isinstance(proved, Certificates):
         facts: list[list[Content]] = [[_named(each.names, each), *each.facts()] for each in proved.all]
         k = len(proved.rest)
         if len(facts) <= 2 * _FEW:
-            return [
-                table("Each class against the others, and each pair of classes (scaled features; proved)", HEAD, facts)
-            ]
-        pairs = table("Each pair of classes (scaled features; proved)", HEAD, facts[k:])
+            return [table(f"Each class against the others, and each pair of classes ({features}; proved)", HEAD, facts)]
+        pairs = table(f"Each pair of classes ({features}; proved)", HEAD, facts[k:])
         return [
-            table("Each class against the others (scaled features; proved)", HEAD, facts[:k]),
+            table(f"Each class against the others ({features}; proved)", HEAD, facts[:k]),
             details(f"The {len(facts) - k} pairs of classes", pairs, class_="many"),
         ]
     rows = [row for row in proved.details() if not row[0].startswith(" ")]
@@ -126,7 +126,7 @@ def _claims(proved: Certificate | Certificates) -> list[Content]:
     return [table(caption, ["claim", "proved"], rows)]
 
 
-def _meaning(certificate: Certificate | Certificates) -> list[Content]:
+def _meaning(certificate: Certificate | Certificates, features: str) -> list[Content]:
     every = [certificate] if isinstance(certificate, Certificate) else list(certificate.rest.values())
     verdicts = {each.separable for each in every}
     proved = []
@@ -151,7 +151,7 @@ def _meaning(certificate: Certificate | Certificates) -> list[Content]:
     if None in verdicts:
         proved.append("Undecided: the time limit was reached before a proof was found either way.")
     limits = [
-        "The certificate is about the training rows in scaled features. It says nothing about other rows; the test "
+        f"The certificate is about the training rows in {features}. It says nothing about other rows; the test "
         "accuracy does.",
         "It is about all planes, not about the plane of this model.",
     ]

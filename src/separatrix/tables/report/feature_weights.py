@@ -56,6 +56,8 @@ def _intro(context: ReportContext, weights: Weights) -> list[Content]:
                 "A one-hot encoded category is 1 in the rows that have it and 0 in the others; its standard deviation "
                 "is that of the rows in this report, and small for rare categories. "
             )
+    elif context.model.deviations is not None:
+        parts.append("Standard deviations are those of the rows that the model was fitted to. ")
     elif preparation.scale == "minmax":
         parts.append("With min-max scaling, the range of a feature is used in place of its standard deviation. ")
     else:
@@ -74,7 +76,9 @@ def _intro(context: ReportContext, weights: Weights) -> list[Content]:
 
 def _deviations(context: ReportContext, weights: Weights) -> Floats:
     """Return the standard deviation of each feature in the units of the table; NaN where it is unknown."""
-    preparation = context.model.preparation
+    preparation, fitted = context.model.preparation, context.model.deviations
+    if context.inspected is None and fitted is not None:
+        return np.asarray(fitted / preparation.number_factors()[0])
     out = np.full(len(weights.names), np.nan)
     numbers = len(preparation.shift)
     if preparation.scale == "standard":
