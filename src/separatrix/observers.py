@@ -14,11 +14,17 @@ from typing import Any
 
 from separatrix.loop.engines import Step
 from separatrix.models.validity import is_list_of, require
+from separatrix.rules.losses import LOSSES
 from separatrix.stops import Epoch, MaxEpochs, Stop
 
 
 class History:
-    """Keeps each epoch: mistakes, loss (where a stop rule had it computed), norm of the weights, seconds.
+    """Keeps each epoch: mistakes, loss (where it was recorded or a stop rule needs it), norm of the weights, seconds.
+
+    Parameters
+    ----------
+    record : str, optional
+        Which loss ``loss`` is, if more than one was computed; by default the first that was.
 
     Examples
     --------
@@ -30,8 +36,9 @@ class History:
     [1, 0]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, record: str | None = None) -> None:
         self.epochs: list[Epoch] = []
+        self.record = record
 
     def on_epoch(self, epoch: Epoch) -> None:
         """Keep the epoch."""
@@ -40,6 +47,7 @@ class History:
     def validate(self) -> None:
         """Refuse what are not epochs."""
         require(is_list_of(self.epochs, Epoch), "its epochs are damaged")
+        require(self.record is None or self.record in LOSSES, "its history records an unknown loss")
 
     def __len__(self) -> int:
         return len(self.epochs)
@@ -57,8 +65,24 @@ class History:
 
     @property
     def loss(self) -> list[float | None]:
-        """The loss after each epoch, None where it was not computed."""
-        return [epoch.loss for epoch in self.epochs]
+        """The total loss of the training examples after each epoch, None where it was not computed.
+
+        It is that of the weights as they were then, with ties as predictions have them, added over the tasks.
+        """
+        name = self.loss_name
+        return [None if name is None else epoch.losses.get(name) for epoch in self.epochs]
+
+    @property
+    def loss_name(self) -> str | None:
+        """Which loss that is: the one recorded, else the first that a stop rule needed; None if there is none."""
+        if self.record is not None:
+            return self.record
+        return next((name for epoch in self.epochs for name in epoch.losses), None)
+
+    @property
+    def loss_epochs(self) -> list[int]:
+        """The epochs after which the loss was computed, counted from 1."""
+        return [epoch.number for epoch, loss in zip(self.epochs, self.loss, strict=True) if loss is not None]
 
     @property
     def mean_loss(self) -> list[float]:

@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from separatrix.estimators.fitting import (
     CallbackSupportMixin,
     check_fitted,
-    check_stop,
     checked_labels,
     count,
     encoded,
@@ -35,13 +34,14 @@ from separatrix.estimators.kept_errors import count_wrong, with_kept_errors
 from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.monitor import Recording
 from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.models.probing import probe
 from separatrix.models.validity import is_count, require
 from separatrix.observers import History, Progress, SklearnCallbacks
-from separatrix.stops import MaxEpochs, Stop, held_out_fraction, lasting, over
+from separatrix.stops import MaxEpochs, Stop, as_stop, held_out_fraction, lasting, over
 
 Self = TypeVar("Self", bound="Classifier")
 
@@ -51,10 +51,13 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     boundary: str = "mistake"
     batch_size: int | str = 1
+    reduction: str = "mean"
     readout: str = "last"
     shuffle: bool
     max_iter: int
-    stop: Stop | None
+    stop: Stop | str | None
+    record: str | None = None
+    every: int = 1
     class_weight: Any
     warm_start: bool
     random_state: Any
@@ -216,7 +219,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     @contextmanager
     def _observed(self, states: list[Any]) -> Iterator[tuple[History, list[Any]]]:
         """Bring together who is told about the run: the history, the bar, scikit-learn's callbacks."""
-        history = History()
+        history = History(self.record)
         observers: list[Any] = [history]
         if self.verbose:
             observers.append(Progress())
@@ -258,9 +261,9 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     def _check_parameters(self) -> Stop:
         """Refuse what cannot be meant, and return the stop rule."""
         self._check_rule()
+        Recording(self.record, self.every)
         limit = MaxEpochs(count("max_iter", self.max_iter))
-        check_stop(self.stop)
-        stop = self.stop or self._default_stop()
+        stop = as_stop(self.stop) or self._default_stop()
         return limit if stop is None else stop | limit
 
     def _problem(self, X: Any, labels: Labels, sample_weight: Any, *, online: bool = False) -> Problem:

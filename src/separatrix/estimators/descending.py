@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.estimators.fitting import number
+from separatrix.estimators.fitting import check_batch, number
 from separatrix.geometry.rows import Floats
 from separatrix.loop.state import Status
 from separatrix.observers import History
 from separatrix.rules import LogisticNeuron, SigmoidNeuron, Smooth
 from separatrix.rules.losses import sigmoid
-from separatrix.stops import is_count
 
 RULES: dict[str, type[Smooth]] = {"squared": SigmoidNeuron, "log": LogisticNeuron}
 
@@ -22,6 +21,7 @@ class Descending:
 
     loss: str
     batch_size: int | str
+    reduction: str
     eta0: float
     learning_rate: str
     alpha: float
@@ -50,9 +50,7 @@ class Descending:
         """Return the rule that the parameters stand for, or refuse them by name."""
         if not isinstance(self.loss, str) or self.loss not in RULES:
             raise ValueError(f"loss must be one of {', '.join(RULES)}; found {self.loss!r}")
-        size = self.batch_size
-        if not (is_count(size) or (isinstance(size, str) and size == "all")):
-            raise ValueError(f"batch_size must be a whole number of at least 1, or 'all'; found {size!r}")
+        check_batch(self.batch_size, self.reduction)
         return RULES[self.loss](number("eta0", self.eta0), number("alpha", self.alpha), self.learning_rate)
 
     def _advice(self) -> str | None:

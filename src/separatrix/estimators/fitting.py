@@ -13,11 +13,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 
 from separatrix.geometry.rows import is_sparse
+from separatrix.loop.engines import check_reduction
 from separatrix.loop.problem import Labels, Problem, check_weights, encode_labels
 from separatrix.loop.state import Status
 from separatrix.models.probing import is_fitted
 from separatrix.models.validity import check_jobs, check_width, require
-from separatrix.stops import Stop
+from separatrix.stops import is_count
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -42,6 +43,13 @@ def number(name: str, value: Any) -> float:
         raise ValueError(f"{name} is too large for a floating-point number") from None
 
 
+def check_batch(size: Any, reduction: Any) -> None:
+    """Refuse a batch size or a way to join the updates of a batch that cannot be meant."""
+    if not (is_count(size) or (isinstance(size, str) and size == "all")):
+        raise ValueError(f"batch_size must be a whole number of at least 1, or 'all'; found {size!r}")
+    check_reduction(reduction)
+
+
 def check_free_bias(scaling: Any) -> None:
     """Refuse an ``intercept_scaling`` that is neither None, for a bias that costs nothing, nor a constant."""
     if scaling is not None and not 0 < number("intercept_scaling", scaling) < 1e150:
@@ -64,12 +72,6 @@ def count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"{name} must be a whole number of at least 1; found {value!r}")
     return int(value)
-
-
-def check_stop(stop: Any) -> None:
-    """Refuse what is not a stop rule."""
-    if stop is not None and not isinstance(stop, Stop):
-        raise TypeError(f"stop must be a stop rule such as NoMistakes() | TimeLimit(10); found {stop!r}")
 
 
 def threads(n_jobs: int | None) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.estimators.fitting import check_stop, checked_labels, count, encoded, undone_on_error
+from separatrix.estimators.fitting import checked_labels, count, encoded, undone_on_error
 from separatrix.estimators.kept_errors import compare, count_wrong, with_kept_errors
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives, predicted_codes
@@ -23,6 +23,7 @@ from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import ties
 from separatrix.loop.engines.kernelled import KernelEngine
 from separatrix.loop.kernel_votes import KernelVotedWeights
+from separatrix.loop.monitor import Recording
 from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.readouts import check_readout, read
@@ -31,7 +32,7 @@ from separatrix.loop.state import Solution, State
 from separatrix.models.validity import is_array, is_list_of, require
 from separatrix.observers import History, Progress
 from separatrix.rules import Perceptron as PerceptronRule
-from separatrix.stops import MaxEpochs, NoMistakes, Stop, held_out_fraction
+from separatrix.stops import MaxEpochs, NoMistakes, Stop, as_stop, held_out_fraction
 
 Self = TypeVar("Self", bound="KernelPerceptron")
 
@@ -70,8 +71,16 @@ class KernelPerceptron(KernelClassifier):
         Shuffle the examples before each epoch: the orders of :class:`Perceptron` for the same ``random_state``.
     boundary : {"mistake", "positive", "negative"}, default="mistake"
         How an activation of exactly 0 counts in training. ("correct" could never make a first update.)
-    stop : Stop, optional
-        When to stop, besides ``max_iter``; by default when an epoch makes no mistakes. See ``separatrix.stops``.
+    stop : Stop or str, optional
+        When to stop, besides ``max_iter``; by default when an epoch makes no mistakes. See ``separatrix.stops``;
+        a text such as "no-mistakes | time:10" is read by its ``parse``.
+    record : str, optional
+        A loss to keep in ``history_.loss``: its sum over the training examples for the weights as they are after an
+        epoch. Its name is one of those of ``separatrix.rules.losses``, such as "zero_one", the number of training rows
+        that these weights predict wrong (Lecture 004's L), or "perceptron" (Lecture 000's E_P). For more than two
+        classes it is added over the one-vs-rest problems.
+    every : int, default=1
+        Record it after every so many epochs: ``history_.loss`` is None after the others.
     class_weight : dict or "balanced", optional
         Weight of the examples of each class.
     cache_size : float, default=500
@@ -136,7 +145,9 @@ class KernelPerceptron(KernelClassifier):
         max_iter: int = 1000,
         shuffle: bool = True,
         boundary: str = "mistake",
-        stop: Stop | None = None,
+        stop: Stop | str | None = None,
+        record: str | None = None,
+        every: int = 1,
         class_weight: Any = None,
         cache_size: float = 500,
         random_state: Any = None,
@@ -152,6 +163,8 @@ class KernelPerceptron(KernelClassifier):
         self.shuffle = shuffle
         self.boundary = boundary
         self.stop = stop
+        self.record = record
+        self.every = every
         self.class_weight = class_weight
         self.cache_size = cache_size
         self.random_state = random_state
@@ -190,11 +203,12 @@ class KernelPerceptron(KernelClassifier):
             problem.bias = self._constant(cache, problem)
             codes = positives(len(problem.classes))
             states = [State.new(code, np.zeros(problem.n), 0.0, readout=self.readout) for code in codes]
-            history = History()
+            history = History(self.record)
             solutions = solve_tasks(
                 problem, PerceptronRule(), states, engine=partial(KernelEngine, cache=cache), stop=stop,
                 readout=self.readout, boundary=self.boundary, order="shuffled" if self.shuffle else "cyclic",
                 seed=seed_of(self.random_state), observers=[history, *([Progress()] if self.verbose else [])],
+                record=self.record, every=self.every,
             )  # fmt: skip
             self.history_ = history
             self._keep(problem, kernel, cache, solutions)
@@ -225,8 +239,8 @@ class KernelPerceptron(KernelClassifier):
             isinstance(bias, str | bool) or not isinstance(bias, int | float | np.number) or not 0 <= bias < 1e150
         ):
             raise ValueError(f"bias must be 'ball', None, zero or a positive number below 1e150; found {bias!r}")
-        check_stop(self.stop)
-        return (self.stop or NoMistakes()) | MaxEpochs(count("max_iter", self.max_iter))
+        Recording(self.record, self.every)
+        return (as_stop(self.stop) or NoMistakes()) | MaxEpochs(count("max_iter", self.max_iter))
 
     def _validate_machines(self, n_classes: int, n_support: int) -> None:
         n_tasks, ballots = len(positives(n_classes)), self._ballots

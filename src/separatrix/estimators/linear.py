@@ -114,8 +114,9 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
         with self._observed(states) as (history, observers):
             solutions = solve_tasks(
                 problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
-                order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size, seed=seed,
-                n_jobs=threads(self.n_jobs), observers=observers,
+                order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size,
+                reduction=self.reduction, seed=seed, n_jobs=threads(self.n_jobs), observers=observers,
+                record=self.record, every=self.every,
             )  # fmt: skip
             self._spread.add_sample(problem.rows)
             for state in states:

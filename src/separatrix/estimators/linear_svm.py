@@ -16,7 +16,7 @@ from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
-from separatrix.estimators.fitting import check_costs, check_free_bias, check_stop, number, threads
+from separatrix.estimators.fitting import check_costs, check_free_bias, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.geometry.rows import Floats, Rows
@@ -24,7 +24,7 @@ from separatrix.loop.interrupts import interrupts
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, require
-from separatrix.stops import MaxEpochs, Stop, TimeLimit, time_limit
+from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
 from separatrix.svm.task import MarginTask
@@ -79,7 +79,7 @@ class LinearSVM(LinearClassifier):
         others.
     max_iter : int, default=1000
         Maximum number of epochs.
-    stop : Stop, optional
+    stop : Stop or str, optional
         When to stop besides: ``TimeLimit`` or ``MaxEpochs``.
     class_weight : dict or "balanced", optional
         Multiplies C for the examples of each class.
@@ -150,7 +150,7 @@ class LinearSVM(LinearClassifier):
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
         max_iter: int = 1000,
-        stop: Stop | None = None,
+        stop: Stop | str | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -185,8 +185,8 @@ class LinearSVM(LinearClassifier):
         check_free_bias(self.intercept_scaling)
         if math.isinf(cost) and self.loss != "hinge":
             raise ValueError("C=inf allows no slack, so the loss has no meaning: leave loss at 'hinge'")
-        check_stop(self.stop)
-        for part in () if self.stop is None else self.stop.parts:
+        stop = as_stop(self.stop)
+        for part in () if stop is None else stop.parts:
             if not isinstance(part, TimeLimit | MaxEpochs):
                 raise ValueError(
                     f"LinearSVM stops when its gap is small enough (tol), and accepts TimeLimit and MaxEpochs besides; "

@@ -12,6 +12,7 @@ from separatrix.estimators.descending import Descending
 from separatrix.estimators.one_vs_rest import carry_over, positives
 from separatrix.estimators.online import OnlineClassifier
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.monitor import Recording
 from separatrix.loop.network import Layer, NetworkState, Training, activations, random_layers
 from separatrix.loop.problem import Problem
 from separatrix.models.validity import is_array, require
@@ -40,8 +41,15 @@ class Network(Descending, OnlineClassifier):
         The strength of the L2 penalty.
     max_iter : int, default=2000
         Maximum number of epochs.
-    stop : Stop, optional
+    stop : Stop or str, optional
         When to stop, besides ``max_iter``. By default ``NoProgress(patience=50)``; an adaptive rate decides by itself.
+    record : str, optional
+        A loss to keep in ``history_.loss``: its sum over the training examples for the weights as they are after an
+        epoch. Its name is one of those of ``separatrix.rules.losses``, such as "zero_one", the number of training rows
+        that these weights predict wrong (Lecture 004's L), or "perceptron" (Lecture 000's E_P). For more than two
+        classes it is added over the one-vs-rest problems.
+    every : int, default=1
+        Record it after every so many epochs: ``history_.loss`` is None after the others.
     shuffle : bool, default=True
         Visit the examples in a new order each epoch.
     class_weight : dict or "balanced", optional
@@ -92,7 +100,9 @@ class Network(Descending, OnlineClassifier):
         learning_rate: str = "constant",
         alpha: float = 0.0,
         max_iter: int = 2000,
-        stop: Stop | None = None,
+        stop: Stop | str | None = None,
+        record: str | None = None,
+        every: int = 1,
         shuffle: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
@@ -107,6 +117,8 @@ class Network(Descending, OnlineClassifier):
         self.alpha = alpha
         self.max_iter = max_iter
         self.stop = stop
+        self.record = record
+        self.every = every
         self.shuffle = shuffle
         self.class_weight = class_weight
         self.warm_start = warm_start
@@ -168,7 +180,8 @@ class Network(Descending, OnlineClassifier):
         signs = np.stack([problem.signs(code) for code in positives(len(problem.classes))], axis=1).astype(np.float64)
         with self._observed(states) as (history, observers):
             order = "shuffled" if self.shuffle else "cyclic"
-            run = Training(problem, signs, self._rule(), stop, order, self.batch_size, seed, observers)
+            recording = Recording(self.record, self.every)
+            run = Training(problem, signs, self._rule(), stop, order, self.batch_size, seed, observers, recording)
             self.status_, self.n_iter_ = run.run(state)
             self._spread.add_sample(problem.rows)
             for name, value in self._fitted(states).items():

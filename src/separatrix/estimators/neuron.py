@@ -21,6 +21,9 @@ class Neuron(Descending, RuleClassifier):
         ``(a - t)^2 / 2``, which has local minima, or ``-log`` of the probability of the true class, which has none.
     batch_size : int or "all", default=1
         How many examples one step averages: 1 is stochastic descent, k descent by folds, "all" batch descent.
+    reduction : {"mean", "sum"}, default="mean"
+        How the updates of a batch are joined. With "sum" a step goes down the sum over its examples, as the lectures
+        write it, so it is that of "mean" times their number (a last, smaller batch counts with its own).
     eta0 : float, default=0.01
         The learning rate. Features of similar size, such as a scaler gives, allow larger steps.
     learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
@@ -32,9 +35,17 @@ class Neuron(Descending, RuleClassifier):
         Maximum number of epochs.
     fit_intercept : bool, default=True
         Learn a bias.
-    stop : Stop, optional
+    stop : Stop or str, optional
         When to stop, besides ``max_iter``. By default ``NoProgress()``: when the mean loss of 5 epochs is lower by less
-        than one part in 10,000 than that of the 5 before; an adaptive rate decides by itself. See ``separatrix.stops``.
+        than one part in 10,000 than that of the 5 before; an adaptive rate decides by itself. See ``separatrix.stops``;
+        a text such as "no-mistakes | time:10" is read by its ``parse``.
+    record : str, optional
+        A loss to keep in ``history_.loss``: its sum over the training examples for the weights as they are after an
+        epoch. Its name is one of those of ``separatrix.rules.losses``, such as "zero_one", the number of training rows
+        that these weights predict wrong (Lecture 004's L), or "perceptron" (Lecture 000's E_P). For more than two
+        classes it is added over the one-vs-rest problems.
+    every : int, default=1
+        Record it after every so many epochs: ``history_.loss`` is None after the others.
     shuffle : bool, default=True
         Visit the examples in a new order each epoch; with ``batch_size="all"`` it changes nothing.
     init : {"zeros", "uniform"} or (coef, intercept), default="zeros"
@@ -94,12 +105,15 @@ class Neuron(Descending, RuleClassifier):
         *,
         loss: str = "squared",
         batch_size: int | str = 1,
+        reduction: str = "mean",
         eta0: float = 0.01,
         learning_rate: str = "constant",
         alpha: float = 0.0,
         max_iter: int = 1000,
         fit_intercept: bool = True,
-        stop: Stop | None = None,
+        stop: Stop | str | None = None,
+        record: str | None = None,
+        every: int = 1,
         shuffle: bool = True,
         init: Any = "zeros",
         class_weight: Any = None,
@@ -110,12 +124,15 @@ class Neuron(Descending, RuleClassifier):
     ) -> None:
         self.loss = loss
         self.batch_size = batch_size
+        self.reduction = reduction
         self.eta0 = eta0
         self.learning_rate = learning_rate
         self.alpha = alpha
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.stop = stop
+        self.record = record
+        self.every = every
         self.shuffle = shuffle
         self.init = init
         self.class_weight = class_weight

@@ -40,8 +40,16 @@ class OnlineSVM(RuleClassifier):
         others.
     max_iter : int, default=1000
         Maximum number of epochs.
-    stop : Stop, optional
-        When to stop, besides ``max_iter``; by default ``NoProgress()``. See ``separatrix.stops``.
+    stop : Stop or str, optional
+        When to stop, besides ``max_iter``; by default ``NoProgress()``. See ``separatrix.stops``;
+        a text such as "no-mistakes | time:10" is read by its ``parse``.
+    record : str, optional
+        A loss to keep in ``history_.loss``: its sum over the training examples for the weights as they are after an
+        epoch. Its name is one of those of ``separatrix.rules.losses``, such as "zero_one", the number of training rows
+        that these weights predict wrong (Lecture 004's L), or "perceptron" (Lecture 000's E_P). For more than two
+        classes it is added over the one-vs-rest problems.
+    every : int, default=1
+        Record it after every so many epochs: ``history_.loss`` is None after the others.
     shuffle : bool, default=True
         Visit the examples in a new order each epoch.
     class_weight : dict or "balanced", optional
@@ -92,7 +100,9 @@ class OnlineSVM(RuleClassifier):
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
         max_iter: int = 1000,
-        stop: Stop | None = None,
+        stop: Stop | str | None = None,
+        record: str | None = None,
+        every: int = 1,
         shuffle: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
@@ -108,6 +118,8 @@ class OnlineSVM(RuleClassifier):
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
         self.stop = stop
+        self.record = record
+        self.every = every
         self.shuffle = shuffle
         self.class_weight = class_weight
         self.warm_start = warm_start

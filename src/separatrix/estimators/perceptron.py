@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord, within_bound
-from separatrix.estimators.fitting import number
+from separatrix.estimators.fitting import check_batch, number
 from separatrix.estimators.linear import RuleClassifier
 from separatrix.estimators.voting import by_class
 from separatrix.geometry.rows import Floats, Rows
@@ -47,6 +47,12 @@ class Perceptron(RuleClassifier):
     intercept_scaling : float or "ball", default=1.0
         The constant K that stands for the bias as one more feature, so the bias moves by ``eta0 * y * K**2``; "ball" is
         the radius of the smallest ball that holds the data.
+    batch_size : int or "all", default=1
+        How many examples one update joins, all judged with the same weights: 1 is the perceptron of the lectures, "all"
+        batch gradient descent on the perceptron criterion (Lecture 000). Bounds on mistakes are for 1.
+    reduction : {"mean", "sum"}, default="mean"
+        How the updates of a batch are joined. With "sum" a step goes down the sum over its examples, as the lectures
+        write it, so it is that of "mean" times their number (a last, smaller batch counts with its own).
     shuffle : bool, default=True
         Visit the examples in a new order each epoch. The order depends on what the examples hold and on
         ``random_state``, not on how they are sorted; copies of an example stay together, as a weight would have them.
@@ -54,8 +60,16 @@ class Perceptron(RuleClassifier):
         Where to start; "uniform" draws from [-1, 1].
     margin : float, default=0.0
         Also learn from correct predictions whose margin is at most this (the margin perceptron).
-    stop : Stop, optional
-        When to stop, besides ``max_iter``; by default when an epoch makes no mistakes. See ``separatrix.stops``.
+    stop : Stop or str, optional
+        When to stop, besides ``max_iter``; by default when an epoch makes no mistakes. See ``separatrix.stops``;
+        a text such as "no-mistakes | time:10" is read by its ``parse``.
+    record : str, optional
+        A loss to keep in ``history_.loss``: its sum over the training examples for the weights as they are after an
+        epoch. Its name is one of those of ``separatrix.rules.losses``, such as "zero_one", the number of training rows
+        that these weights predict wrong (Lecture 004's L), or "perceptron" (Lecture 000's E_P). For more than two
+        classes it is added over the one-vs-rest problems.
+    every : int, default=1
+        Record it after every so many epochs: ``history_.loss`` is None after the others.
     class_weight : dict or "balanced", optional
         Weight of each class.
     warm_start : bool, default=False
@@ -124,10 +138,14 @@ class Perceptron(RuleClassifier):
         boundary: str = "mistake",
         fit_intercept: bool = True,
         intercept_scaling: float | str = 1.0,
+        batch_size: int | str = 1,
+        reduction: str = "mean",
         shuffle: bool = True,
         init: Any = "zeros",
         margin: float = 0.0,
-        stop: Stop | None = None,
+        stop: Stop | str | None = None,
+        record: str | None = None,
+        every: int = 1,
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -140,10 +158,14 @@ class Perceptron(RuleClassifier):
         self.boundary = boundary
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.batch_size = batch_size
+        self.reduction = reduction
         self.shuffle = shuffle
         self.init = init
         self.margin = margin
         self.stop = stop
+        self.record = record
+        self.every = every
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -181,6 +203,7 @@ class Perceptron(RuleClassifier):
     def _rule(self) -> Any:
         check_readout(self.readout)
         ties(self.boundary)
+        check_batch(self.batch_size, self.reduction)
         eta, margin = number("eta0", self.eta0), number("margin", self.margin)
         return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
 
@@ -190,6 +213,7 @@ class Perceptron(RuleClassifier):
         """The theorem is about runs from zero, one example at a time and as it is, that learn from mistakes only."""
         start, margin = record.settings["init"], record.settings["margin"]
         plain = record.weights is None or bool((record.weights == 1).all())
+        plain = plain and record.settings["batch_size"] == 1
         if not (record.one_run and isinstance(start, str) and start == "zeros" and plain and not margin):
             return {}
         eta = float(record.settings["eta0"])

@@ -6,6 +6,8 @@ from typing import Any
 
 from separatrix.models.registry import Stored
 
+_NO_RECORD = {"record": None, "every": 1}  # of files written before losses could be recorded
+_MEAN = {"reduction": "mean"}
 _DATA = ("_fit_record", "certificate_")  # what the model was fitted to
 
 
@@ -18,15 +20,21 @@ def _without_solver(parts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 STORED = {
-    "Perceptron": Stored("separatrix.estimators.perceptron", transient=_DATA, estimator=True),
-    "Neuron": Stored("separatrix.estimators.neuron", transient=_DATA, estimator=True),
+    "Perceptron": Stored(
+        "separatrix.estimators.perceptron", transient=_DATA, defaults={**_NO_RECORD, **_MEAN, "batch_size": 1},
+        estimator=True,
+    ),
+    "Neuron": Stored(
+        "separatrix.estimators.neuron", transient=_DATA, defaults={**_NO_RECORD, **_MEAN}, estimator=True
+    ),
     "LinearSVM": Stored("separatrix.estimators.linear_svm", transient=_DATA, upgrade=_without_solver, estimator=True),
     "OnlineSVM": Stored(
-        "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, estimator=True
+        "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, defaults=_NO_RECORD,
+        estimator=True,
     ),
     "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),
-    "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", estimator=True),
-    "Network": Stored("separatrix.estimators.network", estimator=True),
+    "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", defaults=_NO_RECORD, estimator=True),
+    "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),
     "MarginState": Stored("separatrix.estimators.linear_svm"),
-    "History": Stored("separatrix.observers", ("epochs",)),
-}
+    "History": Stored("separatrix.observers", ("epochs", "record"), defaults={"record": None}),
+}  # fmt: skip

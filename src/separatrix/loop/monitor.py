@@ -7,6 +7,7 @@ to try instead. The stop rules that users choose are in ``separatrix.stops``.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +17,8 @@ from separatrix.loop.order import Order, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Array, State
 from separatrix.rules import Downhill
-from separatrix.stops import Epoch, LossAtMost, LossFlat, MaxEpochs, Stop, StopReason
+from separatrix.rules.losses import LOSSES
+from separatrix.stops import Epoch, LossAtMost, LossFlat, MaxEpochs, Stop, StopReason, is_count
 
 _PATIENCE = 5  # epochs without a lower loss before an adaptive learning rate is divided
 _DIVISOR = 5
@@ -82,8 +84,10 @@ class LossMonitor:
     """Monitors the loss that a rule descends, task by task, during one run."""
 
     def __init__(
-        self, rule: Downhill, problem: Problem, engine: Engine, orders: Orders, fold: int | str, stop: Stop
-    ) -> None:
+        self, rule: Downhill, problem: Problem, engine: Engine, orders: Orders, fold: int | str, stop: Stop,
+        summed: float = 1.0,
+    ) -> None:  # fmt: skip
+        self._summed = summed  # the weight of a fold, where the updates of one are added and not averaged
         self._rule = rule
         limits = [part.epochs for part in stop.parts if isinstance(part, MaxEpochs)]
         lasts = min(limits, default=_GROWN) >= _GROWN
@@ -142,7 +146,7 @@ class LossMonitor:
         squares = self._problem.square_norms()
         size = float(squares.mean() if isinstance(self._fold, str) else squares.max())
         bound = max(self._rule.loss.curvature * size + float(self._rule.alpha), 1e-300)  # of the second derivative
-        return too_large(float(self._rule.eta), 1.0 / bound, epoch, loss, self._rule.rate_name)
+        return too_large(float(self._rule.eta), 1.0 / (bound * self._summed), epoch, loss, self._rule.rate_name)
 
     def _penalty(self, state: State) -> float:
         if not self._rule.alpha:
@@ -181,7 +185,24 @@ class _Snapshot:
         state.clock, state.position = self._clock, self._position
 
 
-def losses_needed(stop: Stop, epoch: int) -> list[str]:
-    """Return the names of the losses that some rule needs after this epoch."""
+@dataclass(frozen=True)
+class Recording:
+    """The loss of the current weights that the history keeps, after every so many epochs; None for none."""
+
+    loss: str | None = None
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        if self.loss is not None and not (isinstance(self.loss, str) and self.loss in LOSSES):
+            raise ValueError(f"record must be None or one of {', '.join(LOSSES)}; found {self.loss!r}")
+        if not is_count(self.every):
+            raise ValueError(f"every must be a whole number of at least 1; found {self.every!r}")
+
+
+def losses_needed(stop: Stop, epoch: int, recording: Recording) -> list[str]:
+    """Return the names of the losses that are recorded, or that some stop rule needs, after this epoch."""
     checking = [part for part in stop.parts if isinstance(part, LossAtMost | LossFlat) and epoch % part.every == 0]
-    return sorted({part.loss for part in checking})
+    names = sorted({part.loss for part in checking})
+    if recording.loss is None or epoch % recording.every:
+        return names
+    return [recording.loss, *(name for name in names if name != recording.loss)]

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
 from separatrix.loop.interrupts import interrupted, interrupts, stopped_by_callback
-from separatrix.loop.monitor import DivergenceMonitor, adapt_rate, losses_needed, require_learning, too_large
+from separatrix.loop.monitor import DivergenceMonitor, Recording, adapt_rate, losses_needed, require_learning, too_large
 from separatrix.loop.order import EpochPlan, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.run import notify
@@ -150,6 +151,8 @@ class Training:
         The loss, rate, schedule and penalty.
     stop, order, batch_size, seed, observers
         As in :func:`separatrix.solve`.
+    recording : Recording
+        The loss to record.
     """
 
     problem: Problem
@@ -160,6 +163,7 @@ class Training:
     batch_size: int | str
     seed: int
     observers: Sequence[Any]
+    recording: Recording
 
     def __post_init__(self) -> None:
         problem = self.problem
@@ -278,18 +282,24 @@ class Training:
     def _report(self, state: NetworkState, plan: EpochPlan, number: int, updates: int) -> Epoch:
         losses: dict[str, float] = {}
         since = len(state.reports) + 1
-        if needed := losses_needed(self.stop, since):
+        if needed := losses_needed(self.stop, since, self.recording):
             rows = slice(None) if plan.rows is None else plan.rows
-            margins = self.signs[rows] * activations(state.layers, self._X[rows])
-            value = {"zero_one": lambda m: m <= 0, "perceptron": lambda m: np.maximum(-m, 0)}
-            value |= {name: LOSSES[name].value for name in ("squared", "log", "hinge", "squared_hinge")}
+            signs = self.signs[rows]
+            margins = signs * activations(state.layers, self._X[rows])
+            value: dict[str, Callable[[Floats], Any]] = {name: loss.value for name, loss in LOSSES.items()}
+            value |= {"zero_one": lambda m: _wrong(m, signs), "perceptron": lambda m: np.maximum(-m, 0)}
             losses = {name: float(self._weights[rows] @ value[name](margins).sum(axis=1)) for name in needed}
         held_out = None
         if (kept := self._orders.held_out) is not None:
-            wrong = (self.signs[kept] * activations(state.layers, self._X[kept]) <= 0).any(axis=1)
+            wrong = _wrong(self.signs[kept] * activations(state.layers, self._X[kept]), self.signs[kept]).any(axis=1)
             held_out = float(self._weights[kept] @ wrong / self._weights[kept].sum())
         norm = math.sqrt(sum(float(np.vdot(layer.weights, layer.weights)) for layer in state.layers))
         total = self._weights.sum() if plan.rows is None else self._weights[plan.rows].sum()
         seconds = time.perf_counter() - self._began
         mean = state.epoch_loss / float(total) + state.penalty
         return Epoch(number, state.mistakes, updates, norm, seconds, losses, held_out, mean, since)
+
+
+def _wrong(margins: Floats, signs: Floats) -> NDArray[np.bool_]:
+    """Return which outputs predict wrong; a tie is predicted positive."""
+    return np.asarray((margins < 0) | ((margins == 0) & (signs < 0)))

@@ -17,7 +17,7 @@ import numpy as np
 from separatrix import _core
 from separatrix.loop.engines.base import Engine, WeightOverflowError
 from separatrix.loop.interrupts import interrupted, interrupts, stopped_by_callback
-from separatrix.loop.monitor import LossMonitor, losses_needed
+from separatrix.loop.monitor import LossMonitor, Recording, losses_needed
 from separatrix.loop.order import EpochPlan, Order, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
@@ -71,7 +71,11 @@ class OnlineRun:
         fold: int | str,
         observers: Sequence[Any],
         loss_monitor: LossMonitor | None,
+        recording: Recording,
+        prediction_ties: tuple[bool, bool],
     ) -> None:
+        self._recording = recording
+        self._prediction_ties = prediction_ties  # losses are those of predictions, which must name a class on a tie
         self._loss_monitor = loss_monitor
         self._problem = problem
         self._engine = engine
@@ -203,6 +207,9 @@ class OnlineRun:
             task.state.reports.append(report)
             if task.state.ended is not None:
                 task.state.reports = []
+            name = self._recording.loss
+            if task.reason is not None and len(tasks) > 1 and name is not None and name not in report.losses:
+                task.known |= self._losses(task.state, order, [name])  # what it adds to later epochs of the others
         if self._notify("on_epoch", epoch=_together(reports[0], tasks)):
             for task in active:
                 if task.reason is None:
@@ -210,17 +217,13 @@ class OnlineRun:
 
     def _report(self, task: BinaryTask, order: Order | None, seconds: float) -> Epoch:
         state = task.state
-        losses: dict[str, float] = {}
         held_out = None
         since = len(state.reports) + 1
-        if needed := losses_needed(self._stop, since):
-            smooth = any(name not in ("zero_one", "perceptron") for name in needed)
-            sums = self._engine.tally(state, state.weights, state.bias, order, smooth=smooth)
-            losses = {name: float(getattr(sums, name)) for name in needed}
+        losses = self._losses(state, order, losses_needed(self._stop, since, self._recording))
         rows = self._orders.held_out
         if rows is not None:
             weights, bias = read(state, self._readout)
-            wrong = self._engine.tally(state, weights, bias, rows).zero_one
+            wrong = self._engine.tally(state, weights, bias, rows, ties=self._prediction_ties).zero_one
             counts = self._problem.weights
             held_out = float(wrong) / (len(rows) if counts is None else float(counts[rows].sum()))
         updates = state.updates - task.updates_before
@@ -228,6 +231,15 @@ class OnlineRun:
         return Epoch(
             task.number, state.mistakes, updates, _norm([state]), seconds, losses, held_out, mean_loss, since
         )  # fmt: skip
+
+    def _losses(self, state: State, order: Order | None, names: Sequence[str]) -> dict[str, float]:
+        """Return the losses of these names for the weights as they are, over the examples of the epoch."""
+        if not names:
+            return {}
+        smooth = any(name not in ("zero_one", "perceptron") for name in names)
+        ties = self._prediction_ties
+        sums = self._engine.tally(state, state.weights, state.bias, order, smooth=smooth, ties=ties)
+        return {name: float(getattr(sums, name)) for name in names}
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._began

@@ -14,20 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.loop.engines import ENGINES, ties
+from separatrix.loop.engines import ENGINES, check_reduction, predicted_ties, ties
 from separatrix.loop.engines.base import Engine
-from separatrix.loop.monitor import LossMonitor
+from separatrix.loop.monitor import LossMonitor, Recording
 from separatrix.loop.order import Orders
 from separatrix.loop.problem import Problem, as_exact
 from separatrix.loop.readouts import VotedWeights, check_readout
 from separatrix.loop.run import BinaryTask, OnlineRun
 from separatrix.loop.state import Solution, State
 from separatrix.rules import Downhill, Number, Smooth
+from separatrix.rules.hinged import Hinged
 from separatrix.stops import (
     MaxEpochs,
     NoMistakes,
     NoProgress,
     Stop,
+    as_stop,
     counts_errors,
     errors_seen,
     held_out_fraction,
@@ -44,15 +46,18 @@ def solve(
     rule: Any,
     *,
     engine: str = "compiled",
-    stop: Stop | None = None,
+    stop: Stop | str | None = None,
     readout: str = "last",
     boundary: str = "mistake",
     order: str = "cyclic",
     batch_size: int | str = 1,
+    reduction: str = "mean",
     start: Any = "zeros",
     seed: int = 0,
     n_jobs: int = 1,
     observers: Sequence[Any] = (),
+    record: str | None = None,
+    every: int = 1,
 ) -> Solution:
     """Run a rule over a two-class problem until a stop rule ends the run.
 
@@ -64,8 +69,9 @@ def solve(
         The algorithm: what each example does to the weights.
     engine : {"compiled", "reference"}
         The core, or plain Python (which can be observed step by step and computes with exact numbers).
-    stop : Stop, default=NoMistakes() | MaxEpochs(1000)
-        When to stop; for rules that descend a loss the default is NoProgress() | MaxEpochs(1000).
+    stop : Stop or str, default=NoMistakes() | MaxEpochs(1000)
+        When to stop, as a rule or as its text (``separatrix.stops.parse``); for rules that descend a loss the default
+        is NoProgress() | MaxEpochs(1000).
     readout : {"last", "averaged", "voted", "pocket"}
         Which weights of the run become the solution. Rules that descend a loss, and so move at every example, have
         the first two.
@@ -74,7 +80,10 @@ def solve(
     order : {"cyclic", "shuffled"}
         As the rows stand, or shuffled anew each epoch.
     batch_size : int or "all", default=1
-        Examples whose updates are averaged, all computed with the same weights. With "all" the order has no meaning.
+        Examples whose updates are joined, all computed with the same weights. With "all" the order has no meaning.
+    reduction : {"mean", "sum"}
+        How the updates of a batch are joined; "sum" steps down the lectures' sum over the examples, and so is "mean"
+        with a rate that is larger by their number.
     start : "zeros", "uniform", (weights, bias) or State
         The initial weights; a State is continued.
     seed : int
@@ -83,6 +92,11 @@ def solve(
         Threads; they never change a result.
     observers : sequence of Observer
         Objects that are notified of epochs and steps; see ``separatrix.observers``.
+    record : str, optional
+        The name of a loss (``separatrix.rules.losses``): its sum over the examples, for the weights as they are after
+        the epoch, is in the epochs that observers see.
+    every : int, default=1
+        Record it after every so many epochs.
 
     Returns
     -------
@@ -105,24 +119,28 @@ def solve(
     state.ended = None
     (solution,) = solve_tasks(
         problem, rule, [state], engine=engine, stop=stop, readout=readout, boundary=boundary, order=order,
-        batch_size=batch_size, seed=seed, n_jobs=n_jobs, observers=observers,
+        batch_size=batch_size, reduction=reduction, seed=seed, n_jobs=n_jobs, observers=observers,
+        record=record, every=every,
     )  # fmt: skip
     proved = not isinstance(rule, Downhill) and readout in ("last", "pocket") and state.mistakes == 0
-    whole = stop is None or held_out_fraction(stop) == 0
+    proved = proved and boundary != "correct"
+    rules = as_stop(stop)
+    whole = rules is None or held_out_fraction(rules) == 0
     if solution.status.interrupted or (proved and whole) or not counts_errors(solution.status.text):
         return solution
     rule = rule.among(problem.n) if isinstance(rule, Downhill) else rule  # the losses of weights need no rate
     made = _engine_type(engine)(problem, rule, boundary=boundary, batch_size=1, n_jobs=n_jobs, on_step=None)
-    return _with_kept_errors(solution, problem, made)
+    return _with_kept_errors(solution, problem, made, boundary)
 
 
-def _with_kept_errors(solution: Solution, problem: Problem, engine: Engine) -> Solution:
+def _with_kept_errors(solution: Solution, problem: Problem, engine: Engine, boundary: str) -> Solution:
     """Return the solution; its status tells the errors of its weights where they differ from what the loop saw."""
     status, state = solution.status, solution.state
     seen = errors_seen(status.text, state.mistakes, state.last_report)
     if seen is None and solution.readout == "last":  # another loss, and of these weights
         return solution
-    wrong = engine.tally(state, solution.weights, solution.bias, None).zero_one
+    weights, bias = solution.weights, solution.bias
+    wrong = engine.tally(state, weights, bias, None, ties=predicted_ties(boundary)).zero_one
     if wrong == seen:
         return solution
     name = "averaged" if solution.readout == "voted" else solution.readout
@@ -172,23 +190,25 @@ def solve_tasks(
     states: Sequence[State],
     *,
     engine: str | Callable[..., Engine] = "compiled",
-    stop: Stop | None = None,
+    stop: Stop | str | None = None,
     readout: str = "last",
     boundary: str = "mistake",
     order: str = "cyclic",
     batch_size: int | str = 1,
+    reduction: str = "mean",
     seed: int = 0,
     n_jobs: int = 1,
     observers: Sequence[Any] = (),
+    record: str | None = None,
+    every: int = 1,
 ) -> list[Solution]:
     """Run a rule for several tasks at once, reading each row once for all of them; see :func:`solve`.
 
     An engine that needs more than a problem and a rule can be given as a function that makes it.
     """
-    stop = _default_stop(rule) if stop is None else stop
-    if not isinstance(stop, Stop):
-        raise TypeError(f"stop must be a stop rule such as NoMistakes() | MaxEpochs(10); found {stop!r}")
+    stop = as_stop(stop) or _default_stop(rule)
     readout = check_readout(readout)
+    recording = Recording(record, every)
     if isinstance(rule, Downhill):
         _check_downhill_readout(rule, readout)
     elif watches_progress(stop):
@@ -201,6 +221,8 @@ def solve_tasks(
     if not problem.finite:
         problem.rows.check_finite(orders.unvisited(problem))
     fold = _fold_size(batch_size, readout)
+    if check_reduction(reduction) == "sum" and isinstance(rule, Hinged):
+        raise ValueError(f"reduction='sum' is for the perceptron and the neurons; found {rule.name!r}")
     if isinstance(rule, Downhill):
         rule = rule.among(_total_weight(problem, orders))
     step_observers = [each for each in observers if hasattr(each, "on_step")]
@@ -210,16 +232,23 @@ def solve_tasks(
             each.on_step(step)
 
     made: Engine = _engine_type(engine)(
-        problem, rule, boundary=boundary, batch_size=fold, n_jobs=n_jobs, on_step=on_step if step_observers else None
-    )
+        problem, rule, boundary=boundary, batch_size=fold, n_jobs=n_jobs,
+        on_step=on_step if step_observers else None, reduction=reduction,
+    )  # fmt: skip
     clock, epochs = max(state.clock for state in states), max(state.epochs for state in states)
     for state in states:
         if state.position == 0:
             state.rejoin(clock, epochs)
         if state.new_data:
             _reassess_pocket(state, made, orders)
-    loss_monitor = LossMonitor(rule, problem, made, orders, fold, stop) if isinstance(rule, Downhill) else None
-    run = OnlineRun(problem, made, orders, stop, readout, fold, observers, loss_monitor)
+    loss_monitor = None
+    if isinstance(rule, Downhill):
+        summed = reduction == "sum" and fold != 1
+        weight = 1.0 if not summed else float(_total_weight(problem, orders) if isinstance(fold, str) else fold)
+        loss_monitor = LossMonitor(rule, problem, made, orders, fold, stop, weight)
+    run = OnlineRun(
+        problem, made, orders, stop, readout, fold, observers, loss_monitor, recording, predicted_ties(boundary)
+    )
     tasks = [BinaryTask.begin(state, stop) for state in states]
     run.go(tasks)
     return [task.solution(readout) for task in tasks]

@@ -20,7 +20,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix
 
 from page_tree import Node, read_page
-from separatrix import datasets, load
+from separatrix import datasets, load, save
 from separatrix.cli.options import open_named
 from separatrix.tables import rows as model_rows
 from separatrix.tables.report import rows as report_rows
@@ -589,6 +589,9 @@ def test_the_effect_of_a_rare_category_is_weight_times_standard_deviation(scale,
 def test_without_rows_values_of_categories_are_said_not_to_be_comparable(run, tmp_path):
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     done(run("fit", "t.csv", "--target", "label"))
+    model = load(tmp_path / "t.sx")
+    model.deviations = None  # as in files of earlier versions
+    save(model, tmp_path / "t.sx")
     done(run("report", "t.sx"))
     page = page_of("t.html")
     rows = {row[0]: row for row in page.table("For yes")[1:]}

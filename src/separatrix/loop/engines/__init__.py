@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from separatrix.loop.engines.base import BOUNDARIES, Engine, Step, ties
+from separatrix.loop.engines.base import BOUNDARIES, Engine, Step, check_reduction, predicted_ties, ties
 from separatrix.loop.engines.compiled import CompiledEngine
 from separatrix.loop.engines.reference import ReferenceEngine
 
@@ -11,4 +11,14 @@ ENGINES: dict[str, type[CompiledEngine] | type[ReferenceEngine]] = {
     "reference": ReferenceEngine,
 }
 
-__all__ = ["BOUNDARIES", "ENGINES", "CompiledEngine", "Engine", "ReferenceEngine", "Step", "ties"]
+__all__ = [
+    "BOUNDARIES",
+    "ENGINES",
+    "CompiledEngine",
+    "Engine",
+    "ReferenceEngine",
+    "Step",
+    "check_reduction",
+    "predicted_ties",
+    "ties",
+]

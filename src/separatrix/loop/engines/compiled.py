@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from separatrix import _core
-from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, check_reduction, check_sum, ties
 from separatrix.loop.order import EpochPlan, Order
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import State
@@ -30,6 +31,7 @@ class CompiledEngine:
         batch_size: int | str = 1,
         n_jobs: int = 1,
         on_step: Callable[[Step], None] | None = None,
+        reduction: str = "mean",
     ) -> None:
         kernel = getattr(rule, "kernel", None)
         if kernel is None:
@@ -39,16 +41,10 @@ class CompiledEngine:
         if on_step is not None:
             raise ValueError("steps can be observed in the reference engine only: use engine='reference'")
         self._problem = problem
-        self._rule = _core.Rule(
-            kernel,
-            float(rule.eta),
-            float(rule.threshold),
-            float(getattr(rule, "alpha", 0.0)),
-            getattr(rule, "schedule", "constant") == "invscaling",
-            float(getattr(rule, "decay", 0.0)),
-            float(getattr(rule, "radius", math.inf)),
-            getattr(rule, "bias", "free") == "penalised",
-        )
+        self._given = rule
+        self._rule = _core_rule(rule, 1.0)
+        self._summed: dict[float, _core.Rule] = {}  # rules for folds of some weight, with reduction="sum"
+        self._sums = check_reduction(reduction) == "sum" and batch_size != 1
         self._ties = ties(boundary)
         self._batch_size = batch_size
         self._n_jobs = n_jobs
@@ -65,6 +61,34 @@ class CompiledEngine:
 
     def advance(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int) -> None:
         """Learn from the entries ``begin..end`` of the plan."""
+        if not self._sums:
+            self._visit(states, plan, begin, end, self._rule)
+            return
+        for first, last, weight in self._weighed_folds(plan, begin, end):
+            if weight not in self._summed:
+                check_sum(self._given, weight)
+                self._summed[weight] = _core_rule(self._given, weight)
+            self._visit(states, plan, first, last, self._summed[weight])
+
+    def _weighed_folds(self, plan: EpochPlan, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
+        """Yield folds, those of equal size together, and the weight of each: the core averages over it."""
+        weights = self._problem.weights
+        if plan.edges is not None and plan.shares is not None:
+            inside = plan.edges[(plan.edges >= begin) & (plan.edges <= end)].tolist()
+            for first, last in pairwise(inside):
+                yield first, last, float(plan.shares[first:last].sum())
+        elif isinstance(self._batch_size, str):
+            rows = slice(begin, end) if plan.entries is None else plan.entries[begin:end]
+            yield begin, end, float(end - begin if weights is None else weights[rows].sum())
+        else:
+            whole = begin + (end - begin) // self._batch_size * self._batch_size
+            if whole > begin:
+                yield begin, whole, float(self._batch_size)
+            if whole < end:
+                yield whole, end, float(end - whole)
+
+    def _visit(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int, rule: _core.Rule) -> None:
+        """Let the core learn from some entries with this rule."""
         problem = self._problem
         edges = plan.edges
         if edges is not None:
@@ -75,7 +99,7 @@ class CompiledEngine:
             begin,
             end,
             [self._task(state) for state in states],
-            self._rule,
+            rule,
             float(problem.bias) ** 2,
             float(states[0].clock),
             max(plan.length, 2) if isinstance(self._batch_size, str) else min(self._batch_size, plan.length),
@@ -91,13 +115,22 @@ class CompiledEngine:
                 if len(votes[0]):
                     state.votes.append(votes)
 
-    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
+    def tally(
+        self,
+        state: State,
+        weights: Any,
+        bias: Number,
+        rows: Order | None,
+        *,
+        smooth: bool = False,
+        ties: tuple[bool, bool] | None = None,
+    ) -> Sums:
         """Return the losses of these weights for the state's task over these rows."""
         problem = self._problem
         probe = State.new(state.positive, weights, bias, readout="last")
         end = problem.n if rows is None else len(rows)
         examples = _core.Examples(problem.codes, problem.weights, rows)
-        bad, *losses = _core.tally(problem.rows.matrix, examples, 0, end, self._make(probe), smooth)
+        bad, *losses = _core.tally(problem.rows.matrix, examples, 0, end, self._make(probe, ties), smooth)
         self._refuse(bad)
         return Sums(*losses)
 
@@ -117,9 +150,23 @@ class CompiledEngine:
             held = self._tasks[id(state)] = (state, self._make(state))
         return held[1]
 
-    def _make(self, state: State) -> _core.BinaryTask:
+    def _make(self, state: State, ties: tuple[bool, bool] | None = None) -> _core.BinaryTask:
         weights: np.ndarray[Any, Any] = state.weights
         return _core.BinaryTask(
-            weights, state.real, state.count, state.average_correction, state.pocket, state.positive, self._ties,
-            state.votes is not None,
+            weights, state.real, state.count, state.average_correction, state.pocket, state.positive,
+            self._ties if ties is None else ties, state.votes is not None,
         )  # fmt: skip
+
+
+def _core_rule(rule: Any, weight: float) -> _core.Rule:
+    """Return the rule as the core has it; its rate times the weight of a fold makes a mean a sum."""
+    return _core.Rule(
+        rule.kernel,
+        float(rule.eta) * weight,
+        float(rule.threshold),
+        float(getattr(rule, "alpha", 0.0)),
+        getattr(rule, "schedule", "constant") == "invscaling",
+        float(getattr(rule, "decay", 0.0)),
+        float(getattr(rule, "radius", math.inf)),
+        getattr(rule, "bias", "free") == "penalised",
+    )

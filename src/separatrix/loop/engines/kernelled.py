@@ -41,6 +41,7 @@ class KernelEngine:
         batch_size: int | str = 1,
         n_jobs: int = 1,
         on_step: Callable[[Step], None] | None = None,
+        reduction: str = "mean",
     ) -> None:
         if batch_size != 1 or on_step is not None or getattr(rule, "kernel", None) != "threshold":
             raise ValueError("the dual form is for the perceptron with batch_size=1 and without step observers")
@@ -81,7 +82,16 @@ class KernelEngine:
         for state in states:
             state.clock = clock
 
-    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
+    def tally(
+        self,
+        state: State,
+        weights: Any,
+        bias: Number,
+        rows: Order | None,
+        *,
+        smooth: bool = False,
+        ties: tuple[bool, bool] | None = None,
+    ) -> Sums:
         """Return the losses of these weights for the state's task over these rows."""
         problem = self._problem
         activation = self._activation(state) if weights is state.weights else self._cache.combine(weights)
@@ -89,7 +99,8 @@ class KernelEngine:
         positive = problem.codes[index] == state.positive
         margin = np.where(positive, 1.0, -1.0) * (activation[index] + float(bias))
         share = np.ones(len(index)) if problem.weights is None else problem.weights[index]
-        wrong = (margin < 0) | ((margin == 0) & np.where(positive, self._ties[1], self._ties[0]))
+        of_negative, of_positive = self._ties if ties is None else ties
+        wrong = (margin < 0) | ((margin == 0) & np.where(positive, of_positive, of_negative))
         others = (
             float(share @ np.array([LOSSES[name].value(m) for m in margin.tolist()])) if smooth else 0.0
             for name in ("squared", "log", "hinge", "squared_hinge")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import is_sparse
-from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, ties
+from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, check_reduction, check_sum, ties
 from separatrix.loop.order import EpochPlan, Order
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import State
@@ -36,6 +36,7 @@ class ReferenceEngine:
         batch_size: int | str = 1,
         n_jobs: int = 1,
         on_step: Callable[[Step], None] | None = None,
+        reduction: str = "mean",
     ) -> None:
         self._problem = problem
         self._rule = rule
@@ -45,6 +46,7 @@ class ReferenceEngine:
             raise ValueError(f"rule {rule.name!r} cannot compute with exact numbers: use floats")
         self._ties = ties(boundary)
         self._batch_size = batch_size
+        self._sums = check_reduction(reduction) == "sum"
         self._on_step = on_step
         self._bias_square = problem.bias * problem.bias
         values = problem.rows.values
@@ -177,9 +179,12 @@ class ReferenceEngine:
         return back
 
     def _folds(self, state: State, folds: list[list[tuple[int, Number]]], order: Order | None) -> Iterator[Step]:
-        """Compute the updates of a whole fold with the weights fixed, then apply their weighted mean."""
+        """Compute the updates of a whole fold with the weights fixed, then apply their weighted mean, or their sum."""
         for fold in folds:
             total = sum((weight for _, weight in fold), start=0 * self._one)
+            if self._sums:
+                check_sum(self._rule, float(total))
+            divisor = self._one if self._sums else total
             seen = []
             step = [0 * self._one] * self._problem.d
             bias_step = decay = 0 * self._one
@@ -200,9 +205,9 @@ class ReferenceEngine:
                     bias_step += signed * self._bias_square
             if n_moving or decay:
                 self._check_pocket(state, order)
-                mean = [self._divide(s, total) for s in step]
-                shrink = 1 - self._divide(decay, total) if decay else 1
-                self._move(state, shrink, mean, self._divide(bias_step, total))
+                joint = [self._divide(s, divisor) for s in step]
+                shrink = 1 - self._divide(decay, divisor) if decay else 1
+                self._move(state, shrink, joint, self._divide(bias_step, divisor))
                 state.run_start = state.clock + total
                 state.pocket_checked = 0
                 state.mistakes += sum(each[5] for each in seen)
@@ -222,8 +227,18 @@ class ReferenceEngine:
             state.pocket_loss, state.pocket_run, state.pocket_bias = loss, run, state.bias
             state.pocket = state.weights.copy()
 
-    def tally(self, state: State, weights: Any, bias: Number, rows: Order | None, *, smooth: bool = False) -> Sums:
+    def tally(
+        self,
+        state: State,
+        weights: Any,
+        bias: Number,
+        rows: Order | None,
+        *,
+        smooth: bool = False,
+        ties: tuple[bool, bool] | None = None,
+    ) -> Sums:
         """Return the losses of these weights for the state's task over these rows."""
+        tie_is_error = self._ties if ties is None else ties
         zero_one = criterion = squared = log = hinge = squared_hinge = 0 * self._one
         for i in range(self._problem.n) if rows is None else rows:
             y = self._sign(state, int(i))
@@ -233,7 +248,7 @@ class ReferenceEngine:
                 log += self._weight(int(i)) * float(Log.value(float(margin)))
                 hinge += self._weight(int(i)) * Hinge.value(margin)
                 squared_hinge += self._weight(int(i)) * SquaredHinge.value(margin)
-            if margin < 0 or (margin == 0 and self._ties[y > 0]):
+            if margin < 0 or (margin == 0 and tie_is_error[y > 0]):
                 zero_one += self._weight(int(i))
                 criterion += self._weight(int(i)) * PerceptronCriterion.value(margin)
         return Sums(zero_one, criterion, squared, log, hinge, squared_hinge)
