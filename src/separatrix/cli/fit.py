@@ -34,6 +34,8 @@ from separatrix.cli.options import (
     target_of,
 )
 from separatrix.cli.writing import say
+from separatrix.rules.losses import LOSSES
+from separatrix.stops.text import FORMS, SCHEDULE
 from separatrix.tables.kinds import MODELS
 
 Model = enum.Enum("Model", {name: name for name in MODELS}, type=str)  # type: ignore[misc]
@@ -73,6 +75,24 @@ def fit(
     epochs: Annotated[
         int | None,
         typer.Option(help="Maximum number of epochs. [default: depends on the model]", rich_help_panel=MODEL),
+    ] = None,
+    stop: Annotated[
+        str | None,
+        typer.Option(
+            help=f"When to stop training, besides the limits: one or more of {FORMS}, joined with |; {SCHEDULE} (LOSS: "
+            f"{', '.join(LOSSES)}). [default: depends on the model]",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Record this loss of the training rows after each epoch, for plot --kind loss: {', '.join(LOSSES)}.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option(help="Record it every so many epochs. [default: 1]", rich_help_panel=MODEL)
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. [default: 0]", rich_help_panel=MODEL)] = None,
     resume: Annotated[
@@ -123,6 +143,8 @@ def fit(
 
       separatrix fit mails.csv --target spam --text subject --model svm -o mails.sx
 
+      separatrix fit points.csv --target class --model perceptron --stop "no-mistakes | flat:5 | time:10"
+
       separatrix fit --sql "select * from 'a.parquet' join 'b.csv' using (id)" --target label
 
     Exit status: 0 success; 2 invalid input, nothing written; 130 interrupted (a model file is written if training had
@@ -143,10 +165,11 @@ def fit(
         if output is None or output.resolve() == resume.resolve():
             replacing(resume)
         before = load_table_model(resume)
-        options, settings = _as_before(before, resume, epochs, time_limit, certify)
+        options, settings = _as_before(before, resume, epochs, time_limit, certify, stop)
         refused = {
             "--model": model, "--target": target if target != before.target else None, "--test": test, "--seed": seed,
             "--scale": scale, "--features": features, "--exclude": exclude, "--text": text, "--param": param,
+            "--record": record, "--every": every,
             "--weight": weight, "--missing": missing, "--text-method": text_method, "--max-levels": max_levels,
         }  # fmt: skip
         for option, value in refused.items():
@@ -158,7 +181,7 @@ def fit(
         )
         settings = Settings(
             "averaged" if model is None else model.value, 0.2 if test is None else test, epochs, time_limit, seed or 0,
-            parameters(param or []), 5.0 if certify is None else certify,
+            _with_record(parameters(param or []), record, every), 5.0 if certify is None else certify, stop,
         )  # fmt: skip
     path = output or resume or _default_path(source, sql)
     guard().writes(path)
@@ -184,6 +207,17 @@ def fit(
         raise typer.Exit(130)
     if problem is not None:
         raise ValueError(f"the model is in {path}, but there is no report: {problem}")
+
+
+def _with_record(given: dict[str, Any], record: str | None, every: int | None) -> dict[str, Any]:
+    """Return the parameters with those that --record and --every stand for."""
+    if record is not None and record not in LOSSES:
+        raise ValueError(f"--record must be one of {', '.join(LOSSES)}; found {record!r}")
+    if every is not None and (every < 1 or record is None):
+        why = "--every needs --record" if record is None else f"--every must be at least 1; found {every}"
+        raise ValueError(why)
+    new = {"record": record, "every": every}
+    return {**given, **{name: value for name, value in new.items() if value is not None}}
 
 
 def _later(path: Path, source: str | None, page: Path) -> str:
@@ -213,13 +247,14 @@ def _write_report(result: Any, opened: Any, page: Path, bar: Any) -> ValueError 
 
 
 def _as_before(
-    before: Any, path: Path, epochs: int | None, time_limit: float | None, certify: float | None
+    before: Any, path: Path, epochs: int | None, time_limit: float | None, certify: float | None, stop: str | None
 ) -> tuple[Any, Any]:
     """Return the options and settings of an interrupted model, with what may change."""
     facts = before.facts
     if not facts.separatrix:
         raise ValueError(f"{path} does not say how it was fitted, so it cannot be resumed")
-    changed = {name: value for name, value in (("epochs", epochs), ("certify", certify)) if value is not None}
+    new = {"epochs": epochs, "certify": certify, "stop": stop}
+    changed = {name: value for name, value in new.items() if value is not None}
     return facts.options, replace(facts.settings, time_limit=time_limit, **changed)
 
 

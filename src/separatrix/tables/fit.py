@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.files import ScratchFolder
+from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.deviations import deviations
@@ -21,7 +22,7 @@ from separatrix.tables.disk import cache
 from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.disk.training import DiskTraining
 from separatrix.tables.facts import Facts, TrainingProgress
-from separatrix.tables.kinds import MODELS, ON_DISK, make
+from separatrix.tables.kinds import MODELS, ON_DISK, make, stop_rule
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable, prepare
 from separatrix.tables.scores import Scores
@@ -158,7 +159,7 @@ def _train(table: PreparedTable, settings: Settings, before: TableModel | None, 
     assert isinstance(rows, PreparedRows)
     estimator = make(
         settings.model, epochs=settings.epochs, time_limit=settings.time_limit, seed=settings.seed,
-        parameters=settings.parameters, verbose=verbose,
+        parameters=settings.parameters, stop=settings.stop, verbose=verbose,
     )  # fmt: skip
     if before is not None:
         estimator = _resumed(before, table.facts, estimator)
@@ -189,8 +190,10 @@ def _resumed(before: TableModel, facts: Facts, made: Any) -> Any:
             raise ValueError("--resume: the training of this model has ended; there is nothing to resume")
         going = [state for state in estimator._states if state.ended is None or state.ended.cut]
         done = min(int(getattr(state, "epochs", 0)) for state in going)
-        if new["max_iter"] <= done:
-            raise ValueError(f"--resume: the model has been trained for {done} epochs; give more with --epochs")
+        limits = [part.epochs for part in made.stop.parts if isinstance(part, MaxEpochs)] if made.stop else []
+        if min([new["max_iter"], *limits]) <= done:
+            more = "--epochs" if new["max_iter"] <= done else "another --stop"
+            raise ValueError(f"--resume: the model has been trained for {done} epochs; give more with {more}")
     return estimator.set_params(**new)
 
 
@@ -198,6 +201,7 @@ def _stream(
     table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int
 ) -> _Trained:
     epochs = settings.epochs if settings.epochs is not None else MODELS[settings.model].epochs or 20
+    epochs, time_limit, until_no_mistakes = _limits_on_disk(settings, epochs)
     progress, mistakes = TrainingProgress(), []
     if before is None:
         estimator = make(
@@ -219,15 +223,33 @@ def _stream(
     assert not isinstance(table.train, PreparedRows)
     training = DiskTraining(
         estimator, table.train, np.array(table.classes), epochs=epochs, seed=settings.seed,
-        until_no_mistakes=settings.model in ("averaged", "perceptron"), progress=progress, mistakes=mistakes,
+        until_no_mistakes=until_no_mistakes, progress=progress, mistakes=mistakes,
         watch=lambda epoch, part: watch("epoch", epoch=epoch, part=part, epochs=epochs),
     )  # fmt: skip
-    status = training.run(settings.time_limit)
+    status = training.run(time_limit)
     ended = {
         "status": str(status), "converged": status.converged, "interrupted": status.interrupted,
         "progress": training.progress, "mistakes": tuple(training.mistakes),
     }  # fmt: skip
     return _Trained(estimator, ended)
+
+
+def _limits_on_disk(settings: Settings, epochs: int) -> tuple[int, float | None, bool]:
+    """Return the epochs, the seconds and whether no mistakes end training on disk; refuse what needs rows in memory."""
+    if settings.parameters.get("record") is not None:
+        raise ValueError("--record needs all rows in memory after an epoch, and these rows are on disk")
+    if settings.stop is None:
+        return epochs, settings.time_limit, settings.model in ("averaged", "perceptron")
+    parts = stop_rule(settings.model, settings.stop).parts
+    if not all(isinstance(part, MaxEpochs | TimeLimit | NoMistakes) for part in parts):
+        raise ValueError(
+            f"--stop {settings.stop!r} needs all rows in memory after an epoch, and these rows are on disk; there, "
+            "no-mistakes, epochs:N and time:SECONDS can end training"
+        )
+    epochs = min([epochs, *(part.epochs for part in parts if isinstance(part, MaxEpochs))])
+    seconds = [part.seconds for part in parts if isinstance(part, TimeLimit)]
+    seconds += [] if settings.time_limit is None else [settings.time_limit]
+    return epochs, min(seconds, default=None), any(isinstance(part, NoMistakes) for part in parts)
 
 
 # ---------------------------------------------------------------------------------------------- afterwards

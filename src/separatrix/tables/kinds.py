@@ -6,7 +6,7 @@ import functools
 import operator
 from typing import Any, NamedTuple
 
-from separatrix.stops import EpochsInAll, Stop, TimeLimit
+from separatrix.stops import EpochsInAll, MaxEpochs, NoProgress, Stop, TimeLimit, parse
 
 
 class ModelKind(NamedTuple):
@@ -48,11 +48,35 @@ ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)
 _OWN = {
     "max_iter": "use --epochs",
     "random_state": "use --seed",
-    "stop": "use --epochs or --time-limit",
+    "stop": "use --stop",
     "verbose": "it is not for the command line",
     "warm_start": "use --resume",
     "readout": "use --model averaged, perceptron, voted or pocket",
 }
+
+
+def stop_rule(model: str, text: str) -> Stop:
+    """Return the stop rule that ``--stop`` names, or say why a model cannot have it; its epochs can be resumed."""
+    try:
+        parts = parse(text).parts
+    except ValueError as problem:
+        raise ValueError(f"--stop: {problem}") from None
+    estimator = MODELS[model].estimator
+    if estimator == "KernelSVM":
+        raise ValueError(f"--stop cannot end a {model}, which is solved to a duality gap: use --param tol=...")
+    for part in parts:
+        if estimator == "LinearSVM" and not isinstance(part, TimeLimit | MaxEpochs):
+            raise ValueError(
+                f"--stop: --model {model} stops at a duality gap (--param tol=...), and accepts only epochs:N and "
+                "time:SECONDS besides"
+            )
+        if estimator == "Perceptron" and isinstance(part, NoProgress):
+            raise ValueError(
+                "--stop: no-progress is about the loss that neuron, online-svm and network descend; for --model "
+                f"{model} use flat"
+            )
+    resumable = [EpochsInAll(part.epochs) if type(part) is MaxEpochs else part for part in parts]
+    return functools.reduce(operator.or_, resumable)
 
 
 def make(
@@ -62,6 +86,7 @@ def make(
     time_limit: float | None,
     seed: int,
     parameters: dict[str, Any],
+    stop: str | None = None,
     on_disk: bool = False,
     verbose: int = 0,
 ) -> Any:
@@ -77,6 +102,8 @@ def make(
     for name, value in parameters.items():
         if name in _OWN:
             raise ValueError(f"--param {name}: {_OWN[name]}")
+        if name not in known and name in ("record", "every"):
+            raise ValueError(f"--{name} is for models that are trained epoch by epoch, not for {model}")
         if name not in known:
             raise ValueError(f"{kind.estimator} has no parameter {name!r}; it has {', '.join(sorted(known))}")
         if isinstance(known[name], bool) and not isinstance(value, bool):
@@ -88,12 +115,14 @@ def make(
     estimator.set_params(**given)
     if on_disk:
         return estimator
-    stops: list[Stop | None] = [None if time_limit is None else TimeLimit(time_limit)]
+    limit = None if time_limit is None else TimeLimit(time_limit)
+    given_stop = None if stop is None else stop_rule(model, stop)
     if "stop" not in known:
-        if time_limit is not None:
+        if limit is not None:
             raise ValueError(f"--time-limit cannot end a {model}; press Ctrl-C instead, which keeps the model so far")
         return estimator
+    stops: list[Stop | None] = [given_stop, limit]
     if kind.estimator != "LinearSVM":
-        stops = [estimator._default_stop(), EpochsInAll(estimator.max_iter), *stops]
+        stops = [given_stop or estimator._default_stop(), EpochsInAll(estimator.max_iter), limit]
     wanted = [stop for stop in stops if stop is not None]
     return estimator.set_params(stop=functools.reduce(operator.or_, wanted) if wanted else None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from separatrix.tables.kinds import MODELS
+from separatrix.tables.kinds import MODELS, stop_rule
 from separatrix.tables.memory import available, size_of_files
 
 COPIES = 3  # of the rows that a fit in memory holds at its peak
@@ -33,6 +33,8 @@ class Settings:
         More parameters of the estimator.
     certify : float
         Seconds for the certificate of the data; 0 for none.
+    stop : str, optional
+        When to stop training, besides the limits, as ``separatrix.stops.parse`` reads it; by default as the model does.
     """
 
     model: str = "averaged"
@@ -42,6 +44,7 @@ class Settings:
     seed: int = 0
     parameters: dict[str, Any] = field(default_factory=dict)
     certify: float = 5.0
+    stop: str | None = None
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -56,6 +59,8 @@ class Settings:
             raise ValueError(f"--certify must be a number of seconds, at least 0; found {self.certify:g}")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"--seed must be from 0 to 2^32 - 1; found {self.seed}")
+        if self.stop is not None:
+            stop_rule(self.model, self.stop)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,6 @@ STORED = {
     "TrainingProgress": Stored("separatrix.tables.facts"),
     "UpdateRecord": Stored("separatrix.tables.facts"),
     "ColumnOptions": Stored("separatrix.tables.columns"),
-    "Settings": Stored("separatrix.tables.settings"),
+    "Settings": Stored("separatrix.tables.settings", defaults={"stop": None}),
     "Scores": Stored("separatrix.tables.scores"),
 }
