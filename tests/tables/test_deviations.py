@@ -32,7 +32,9 @@ def raw_deviations():
 @pytest.mark.parametrize("memory", [[], ["--memory", "1kB"]])
 def test_per_standard_deviation_is_the_weight_times_the_deviation(run, tmp_path, scale, memory):
     (tmp_path / "t.csv").write_text("\n".join(LINES), encoding="utf-8")
-    fitted = done(run("fit", "t.csv", "--target", "y", "--scale", scale, "--test", "0", "--json", "-o", "m.sx", *memory))
+    fitted = done(
+        run("fit", "t.csv", "--target", "y", "--scale", scale, "--test", "0", "--json", "-o", "m.sx", *memory)
+    )
     weights = weights_of(load(tmp_path / "m.sx"))
     assert weights.names == ["a", "b", "kind=blue", "kind=red"]
     np.testing.assert_allclose(weights.per_deviation[0], weights.own[0] * raw_deviations(), rtol=1e-9)
