@@ -141,12 +141,12 @@ def test_the_default_bias_is_the_radius_in_the_space_of_the_kernel():
     X, y = whole_numbers(40)
     ball = sx.KernelPerceptron(kernel="linear", stop=MaxEpochs(1)).fit(X, y).bias_constant_
     primal = sx.Perceptron(intercept_scaling="ball", stop=MaxEpochs(1)).fit(X, y)
-    assert ball == pytest.approx(primal._bias_constant, rel=2e-3)
+    assert ball == pytest.approx(primal._bias_constant, rel=1e-11)
     # Two points at distance r: with the Gaussian kernel they are sqrt(2 - 2 exp(-gamma r^2)) apart.
     expected = 0.5 * np.sqrt(2 - 2 * np.exp(-0.3 * 4))
     radius = kernel_radius(check_kernel("rbf", gamma=0.3), Rows([[0.0], [2.0]]))
     assert radius.lower <= expected <= radius.upper
-    assert radius.upper == pytest.approx(expected, rel=1e-6)  # which is rounded up to 24 bits
+    assert radius.constant == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_bracket_on_the_radius_holds():

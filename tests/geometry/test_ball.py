@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
@@ -20,6 +20,7 @@ from separatrix.geometry import ball as module
 from separatrix.geometry.ball import smallest_ball
 from separatrix.geometry.rows import Rows
 from separatrix.geometry.simplex import convex_weights
+from separatrix.loop.problem import Problem
 
 SIMPLEX = np.eye(6)
 KNOWN = [
@@ -85,7 +86,7 @@ def holds_exactly(ball, points, square):
 
 @pytest.mark.parametrize(("points", "radius"), KNOWN)
 def test_known_balls(points, radius):
-    for ball, precision in ((sx.enclosing_ball(points), 1e-6), (smallest_ball(Rows(points)), 1e-3)):
+    for ball, precision in ((sx.enclosing_ball(points), 1e-6), (smallest_ball(Rows(points)), 1e-8)):
         assert ball.lower <= radius * (1 + 1e-15)
         assert radius <= ball.upper * (1 + 1e-15)
         assert ball.upper <= radius * (1 + precision)
@@ -322,9 +323,35 @@ def test_rows_and_kernels_without_a_ball_are_refused(X, kernel, message):
         sx.enclosing_ball(X, kernel=kernel)
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.25, 2.0**300, 2.0**-300])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_the_constant_of_the_lectures_is_the_double(scale, kind):
+    X = np.array([[0.0, 0.0], [3.125, 0.0], [1.5625, 1.0], [1.5625, -1.5625]])  # the radius 1.5625 has few bits
+    if kind == np.float32 and not 1e-30 < scale < 1e30:
+        return
+    X = (X * scale).astype(kind)
+    assert Problem(X, [0, 1, 0, 1], bias="ball").bias == 1.5625 * scale
+    if 1e-30 < scale < 1e30:
+        assert sx.KernelPerceptron(kernel="linear").fit(X, [0, 1, 1, 1]).bias_constant_ == 1.5625 * scale
+
+
+@pytest.mark.parametrize(("points", "radius"), KNOWN)
+def test_the_constant_is_the_radius_to_twelve_digits(points, radius):
+    assert smallest_ball(Rows(points)).constant == pytest.approx(radius, rel=2e-12)
+
+
+@given(st.integers(2, 300), st.integers(1, 8), st.integers(0, 10**6))
+@settings(max_examples=30)
+def test_the_constant_does_not_depend_on_the_order_of_rows(n, d, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    constants = [smallest_ball(Rows(X[rng.permutation(n)])).constant for _ in range(3)]
+    assert max(constants) <= min(constants) * (1 + 2e-12)
+
+
 def test_the_estimator_uses_the_radius_as_its_bias_constant():
     X, y = sx.datasets.load("lecture-000")
-    K = smallest_ball(Rows(X)).upper
+    K = smallest_ball(Rows(X)).constant
     model = sx.Perceptron(intercept_scaling="ball", shuffle=False, max_iter=1, stop=sx.stops.MaxEpochs(1)).fit(X, y)
     steps = model.intercept_[0] / K**2
     assert steps == pytest.approx(round(steps), abs=1e-9)

@@ -88,7 +88,7 @@ def outcome(solution):
 def test_compiled_equals_reference_bit_for_bit(rule, bias, boundary, readout):
     for seed in range(3):
         X, y = integer_data(seed)
-        constant = smallest_ball(Rows(X)).upper if bias == "ball" else bias
+        constant = smallest_ball(Rows(X)).constant if bias == "ball" else bias
         start = ([1.0] + [0.0] * (X.shape[1] - 1), 0.0) if boundary == "correct" else "zeros"
         options = {
             "stop": STOP,

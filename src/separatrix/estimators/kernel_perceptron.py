@@ -258,7 +258,7 @@ class KernelPerceptron(KernelClassifier):
         if self.bias != "ball":
             return float(self.bias or 0.0)
         radius = kernel_radius(cache.kernel, problem.rows, problem.weights)
-        return radius.upper if radius.lower > 0 else 1.0  # identical examples have no radius
+        return radius.constant if radius.lower > 0 else 1.0  # identical examples have no radius
 
     def _keep(self, problem: Problem, kernel: Kernel, cache: KernelCache, solutions: list[Solution]) -> None:
         """Set the fitted attributes."""

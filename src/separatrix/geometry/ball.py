@@ -58,6 +58,16 @@ class Ball:
         """The radius of the ball, ``upper``."""
         return self.upper
 
+    @property
+    def constant(self) -> float:
+        """The smallest radius as a constant of a model: ``lower`` to 12 digits (40 bits).
+
+        The lower bound is the closer one, since its error is the square of that of the centre. The last bits of a
+        matrix factorisation differ between machines, and a model whose bias constant this is should not.
+        """
+        mantissa, exponent = np.frexp(self.lower)
+        return float(np.ldexp(np.round(mantissa * 2.0**40), exponent - 40))
+
 
 @dataclass(frozen=True, eq=False)
 class SquaredDistances:
@@ -86,27 +96,17 @@ class BallSpace(Protocol):
         """Return the inner products of these rows less the first."""
 
 
-def smallest_ball(rows: Rows, weights: Floats | None = None, *, precision: float = 1e-3) -> Ball:
+def smallest_ball(rows: Rows, weights: Floats | None = None, *, precision: float = 1e-9) -> Ball:
     """Return a ball that encloses every row (of positive weight), its radius within ``precision`` of the smallest.
-
-    The radius is rounded up to 24 bits: the last bits of a matrix factorisation differ between machines, and a model
-    whose bias constant this is should not.
 
     Examples
     --------
     >>> ball = smallest_ball(Rows([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]]))
-    >>> ball.lower <= 1.0 <= ball.upper, ball.upper < 1.001
-    (True, True)
+    >>> ball.lower <= 1.0 <= ball.upper, ball.constant
+    (True, 1.0)
     """
     ball, _ = euclidean_ball(rows, None if weights is None else weights == 0, precision, 1000)
-    return rounded_up(ball)
-
-
-def rounded_up(ball: Ball) -> Ball:
-    """Return the ball with its radius rounded up to 24 bits."""
-    mantissa, exponent = np.frexp(ball.upper)
-    rounded = float(np.ldexp(np.ceil(mantissa * 2.0**24), exponent - 24))
-    return Ball(ball.center, ball.lower, rounded, ball.support, ball.weights)
+    return ball
 
 
 def euclidean_ball(rows: Rows, ignored: NDArray[np.bool_] | None, tol: float, max_iter: int) -> tuple[Ball, str]:

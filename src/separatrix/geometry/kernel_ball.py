@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.geometry.ball import Ball, Indices, SquaredDistances, enclose, rounded_up
+from separatrix.geometry.ball import Ball, Indices, SquaredDistances, enclose
 from separatrix.geometry.kernels import Kernel
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 
@@ -23,20 +23,19 @@ _FEW = 500
 def kernel_radius(kernel: Kernel, rows: Rows, weights: Floats | None = None, *, precision: float | None = None) -> Ball:
     """Return a ball that encloses the examples of positive weight, its radius within ``precision`` of the smallest.
 
-    By default that is 1e-4, and 1e-10 for few examples, whose radius should not depend on their order. As in
-    :func:`separatrix.geometry.ball.smallest_ball` the radius is rounded up to 24 bits.
+    By default that is 1e-6, and 1e-10 for few examples, whose radius should not depend on their order.
 
     Examples
     --------
     >>> from separatrix.geometry.kernels import check_kernel
     >>> ball = kernel_radius(check_kernel("linear"), Rows([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]]))
-    >>> ball.lower <= 1.0 <= ball.upper, ball.upper < 1.001
-    (True, True)
+    >>> ball.lower <= 1.0 <= ball.upper, ball.constant
+    (True, 1.0)
     """
-    precision = (1e-10 if rows.shape[0] <= _FEW else 1e-4) if precision is None else precision
+    precision = (1e-10 if rows.shape[0] <= _FEW else 1e-6) if precision is None else precision
     ignored = None if weights is None else weights == 0
     ball, _ = enclose(kernel_space(rows, kernel.for_rows(rows, weights), ignored), ignored, precision, 1000)
-    return rounded_up(ball)
+    return ball
 
 
 def kernel_space(rows: Rows, kernel: Kernel, ignored: NDArray[np.bool_] | None) -> KernelSpace:

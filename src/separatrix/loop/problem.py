@@ -209,7 +209,7 @@ class Problem:
                 f"the smallest ball that holds the examples has the radius {ball.upper:.3g}, too large for the bias "
                 "constant, which must be below 1e150: scale the features first"
             )
-        return ball.upper if ball.lower > 0 else 1.0  # examples that are all equal have no radius
+        return ball.constant if ball.lower > 0 else 1.0  # examples that are all equal have no radius
 
     def signs(self, positive: int = 1) -> NDArray[np.int32]:
         """Return +1 for the class of this code and -1 for all others."""
