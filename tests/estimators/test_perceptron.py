@@ -446,7 +446,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bits(monkeypatch, k, readout, sh
     np.random.seed(0)
     broken = sx.Perceptron(warm_start=True, **options)
     press = PressCtrlC(epoch=4 if k == 4 else 1, at_end=at_end)
-    monkeypatch.setattr(estimator_module, "History", lambda: add(History(), press))
+    monkeypatch.setattr(estimator_module, "History", lambda record: add(History(record), press))
     with pytest.raises(KeyboardInterrupt):
         broken.fit(X, y)
     assert broken.status_.interrupted

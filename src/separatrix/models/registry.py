@@ -146,7 +146,8 @@ class Registry:
             entry = stored_classes()[name]
         self.seen.add(name)
         kind = _class(name)
-        parts = {**entry.defaults, **_renamed(name, parts, entry.old_fields)}
+        parts = _renamed(name, parts, entry.old_fields)
+        parts |= {key: part for key, part in entry.defaults.items() if key not in parts}
         parts = {**(parts if entry.unpack is None else entry.unpack(parts)), **entry.unkept}
         fields = [each.name for each in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else None
         fields = list(getattr(kind, "_fields", ())) or fields
