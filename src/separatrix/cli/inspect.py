@@ -31,7 +31,11 @@ def inspect(
         typer.Option("--class", help="For --dual: only the task of this class.", rich_help_panel=OUTPUT),
     ] = None,
     top: Annotated[
-        int, typer.Option(help="Number of weights to show; with --dual, of support vectors.", rich_help_panel=OUTPUT)
+        int,
+        typer.Option(
+            help="Number of weights to show (of a network: for each neuron); with --dual, of support vectors.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = 20,
     format: FormatOption = None,
     output: OutputOption = None,
@@ -53,6 +57,7 @@ def inspect(
     """
     from separatrix.cli import summary
     from separatrix.cli.models import load_model
+    from separatrix.cli.network_weights import is_network, layers_as_dict, show_layers
     from separatrix.cli.writing import console as new_console
     from separatrix.tables.model import TableModel
 
@@ -85,13 +90,20 @@ def inspect(
     console = new_console()
     if not isinstance(loaded, TableModel):
         if json:
-            typer.echo(to_text.dumps({"kind": type(loaded).__name__}))
+            layers = {"layers": layers_as_dict(loaded, None, top)} if is_network(loaded) else {}
+            typer.echo(to_text.dumps({"kind": type(loaded).__name__, **layers}))
             return
         console.print(f"{model}: {loaded!r}, saved from Python.")
+        if is_network(loaded):
+            console.print(f"{str(loaded.status_).capitalize()}.")
+            console.print()
+            show_layers(loaded, None, "inputs as given", console, top)
         return
     if json:
         facts = summary.model_as_dict(loaded, model)
         facts["weights"] = summary.weights_as_dict(loaded, top)
+        if is_network(loaded.estimator):
+            facts["layers"] = layers_as_dict(loaded.estimator, loaded.preparation.names, top)
         facts["preparation"] = _preparation(loaded.preparation)
         typer.echo(to_text.dumps(facts))
         return
@@ -100,6 +112,7 @@ def inspect(
 
 def _show(model: Any, top: int, console: Any) -> None:
     from separatrix.cli import summary
+    from separatrix.cli.network_weights import is_network, show_layers
 
     facts = model.facts
     if facts.separatrix:  # else it was put together in Python
@@ -111,6 +124,9 @@ def _show(model: Any, top: int, console: Any) -> None:
     summary.show_separability(model.certificate, summary.features_of(model), console)
     summary.show_scores(model, console)
     summary.show_weights(model, console, top)
+    if is_network(model.estimator):
+        console.print()
+        show_layers(model.estimator, model.preparation.names, summary.features_of(model), console, top)
     console.print()
     for change in facts.updates:
         console.print(f"Updated with {change.rows:,} rows of {change.source} ({change.mistakes:,} mistakes).")

@@ -115,7 +115,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         return None
 
     def _advice(self) -> str | None:
-        """Return what to do about a run that did not converge, None where that is no surprise."""
+        """Return what to do about a run that did not converge: None where that is no surprise, empty if it is said."""
         return None
 
     def _bias_for(self, later: bool) -> float | str | None:

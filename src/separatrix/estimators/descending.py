@@ -56,6 +56,8 @@ class Descending:
     def _advice(self) -> str | None:
         if self.status_.diverged:
             return None  # the status has a better one
+        if "because the classes have the same mean" in str(self.status_):
+            return ""
         return "Scale the features, increase max_iter, or try another eta0 or learning_rate='adaptive'."
 
 

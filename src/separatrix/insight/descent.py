@@ -95,7 +95,8 @@ def descend(
     Returns
     -------
     Descent
-        The path and how it ended: a diverging run is stopped, and its status suggests a smaller step.
+        The path and how it ended: a diverging run is stopped, and its status suggests a smaller step, or says that
+        the gradient is not the slope of the function, which is measured by finite differences.
 
     Examples
     --------
@@ -137,13 +138,22 @@ def descend(
             ended = f"converged after {times(count, 'step')}: gradient norm {length:.3g}", "converged"
             break
         if count == max_steps:
-            ended = f"stopped after {times(count, 'step')}: the gradient norm is still {length:.3g}", "too many steps"
+            text = f"stopped after {times(count, 'step')}: the gradient norm is still {length:.3g}"
+            if _goes_back_and_forth(points):
+                advice = _smaller(points, slopes, step)
+                text += f", and the steps go back and forth between {_two(points)}; the step {step:g} is too large, "
+                text += f"try {advice:.2g}"
+            ended = text, "too many steps"
             break
         with np.errstate(over="ignore", invalid="ignore"):
             x = x - step * slopes[-1]
             points.append(x)
             values.append(_value(f, x))
             slopes.append(_slope(gradient, x))
+    if ended[1] != "converged" or values[-1] > values[0]:
+        wrong = _wrong_gradient(f, points[:2], slopes[:2])
+        if wrong:  # whatever the step did, it did not go down the slope of f
+            ended = f"{ended[0].split(';')[0]}; {wrong}", ended[1]
     lengths = np.array([_length(slope) for slope in slopes])
     status = Status(ended[0], ended[1] == "converged", diverged=ended[1] == "diverging")
     return Descent(np.array(points), np.array(values), lengths, status, ended[1], f)
@@ -179,6 +189,62 @@ def _slope(gradient: Callable[[Any], Any], x: Floats) -> Floats:
     if slope.shape != x.shape:
         raise ValueError(f"gradient must return the shape of the start, {x.shape}; found {slope.shape}")
     return slope
+
+
+def _goes_back_and_forth(points: list[Floats]) -> bool:
+    """Return whether the last steps jump between two points."""
+    if len(points) < 4:
+        return False
+    far = _length(points[-1] - points[-2])
+    back = max(_length(points[-1] - points[-3]), _length(points[-2] - points[-4]))
+    return far > 0 and back <= 1e-9 * far
+
+
+def _two(points: list[Floats]) -> str:
+    if points[0].ndim or points[0].size > 1:
+        return "two points"
+    low, high = sorted((float(points[-2]), float(points[-1])))
+    return f"{low:.6g} and {high:.6g}"
+
+
+def _wrong_gradient(f: Callable[[Any], Any], points: list[Floats], slopes: list[Floats]) -> str:
+    """Return what is wrong with a gradient that is not the slope of the function at any of these points, or nothing.
+
+    The function may have a kink at one of them.
+    """
+    signs = []
+    first = ""
+    for x, slope in zip(points, slopes, strict=True):
+        measured, error = _measured_slope(f, x)
+        off = _length(slope - measured)
+        if not math.isfinite(off) or off <= 0.01 * max(_length(slope), _length(measured)) + error:
+            return ""
+        signs.append(_length(slope + measured) <= 0.01 * _length(measured) + error)
+        first = first or f"is {_shown(slope)} at the start, where f has the slope {_shown(measured)}"
+    if not signs:
+        return ""
+    return f"the gradient has the wrong sign: it {first}" if all(signs) else f"the gradient is wrong: it {first}"
+
+
+def _measured_slope(f: Callable[[Any], Any], x: Floats) -> tuple[Floats, float]:
+    """Return the slope by central differences, and how far rounding may put it off."""
+    slope, error = np.zeros(x.size), 0.0
+    flat = x.ravel()
+    for place in range(x.size):
+        width = 1e-5 * max(1.0, abs(float(flat[place])))
+        ends = []
+        for side in (width, -width):
+            moved = flat.copy()
+            moved[place] += side
+            ends.append(_value(f, moved.reshape(x.shape)))
+        slope[place] = (ends[0] - ends[1]) / (2.0 * width)
+        error += 1e-14 * max(abs(ends[0]), abs(ends[1])) / width
+    return slope.reshape(x.shape), error
+
+
+def _shown(slope: Floats) -> str:
+    values = [f"{value:.4g}" for value in slope.ravel()[:4].tolist()]
+    return values[0] if slope.ndim == 0 else f"({', '.join(values)}{', ...' if slope.size > 4 else ''})"
 
 
 def _length(vector: Floats) -> float:

@@ -7,6 +7,7 @@ to try instead. The stop rules that users choose are in ``separatrix.stops``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from separatrix.loop.order import Order, Orders
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Array, State
 from separatrix.rules import Downhill
-from separatrix.rules.losses import LOSSES
+from separatrix.rules.losses import LOSSES, Squared
 from separatrix.stops import Epoch, LossAtMost, LossFlat, MaxEpochs, Stop, StopReason, is_count
 
 _PATIENCE = 5  # epochs without a lower loss before an adaptive learning rate is divided
@@ -59,12 +60,14 @@ def too_large(eta: float, safe: float, epoch: int, loss: float, name: str = "eta
     return StopReason(text, False, diverged=True)
 
 
-def require_learning(reason: StopReason | None, loss: float, zero_loss: float, rule: Downhill) -> StopReason | None:
-    """Return the reason, as a failure where the loss is still that of all-zero weights."""
+def require_learning(
+    reason: StopReason | None, loss: float, zero_loss: float, rule: Downhill, why: Callable[[], str] = lambda: ""
+) -> StopReason | None:
+    """Return the reason, as a failure where the loss is still that of all-zero weights, which ``why`` may explain."""
     limit = zero_loss if rule.alpha else 0.999 * zero_loss
     if reason is None or not (reason.flat and reason.converged) or loss < limit:
         return reason
-    return reason.as_failure(f"no better than {zero_loss:.3g}, the loss of {rule.zero}; {rule.remedy}")
+    return reason.as_failure(f"no better than {zero_loss:.3g}, the loss of {rule.zero}; {why() or rule.remedy}")
 
 
 class DivergenceMonitor:
@@ -135,7 +138,33 @@ class LossMonitor:
             reason = adapt_rate(state, report, self._rule.eta) or reason
         elif self._can_grow and self._divergence[id(state)](report.mean_loss):
             return self.diverged(report.number, report.mean_loss)
-        return require_learning(reason, report.mean_loss, float(self._rule.loss.value(0.0)), self._rule)
+        zero_loss = float(self._rule.loss.value(0.0))
+        return require_learning(reason, report.mean_loss, zero_loss, self._rule, lambda: self._flat_at_zero(state))
+
+    def _flat_at_zero(self, state: State) -> str:
+        """Return what follows where the loss of all-zero weights has no slope, or nothing.
+
+        That slope is a multiple of the sum of ``y x``: it vanishes where both classes weigh and mean the same.
+        """
+        problem = self._problem
+        if problem.exact:
+            return ""
+        weights = 1.0 if problem.weights is None else problem.weights
+        signed = problem.signs(state.positive) * weights
+        rows = problem.rows.values
+        pull = max(float(np.abs(signed @ rows).max()), abs(float(signed.sum())) if problem.bias else 0.0)
+        size = max(float((np.abs(signed) @ abs(rows)).max()), 1e-300)
+        if not pull <= 1e-9 * size:
+            return ""
+        if self._rule.loss is Squared:
+            return (
+                "zero weights are a stationary point, because the classes have the same mean: start elsewhere, or try "
+                "a model that is not linear"
+            )
+        return (
+            "no linear model has a lower loss, because the classes have the same mean: try other features, or a model "
+            "that is not linear"
+        )
 
     def restore(self, state: State) -> None:
         """Take a task back to where its epoch, or this run, began."""

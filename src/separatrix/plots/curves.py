@@ -10,16 +10,30 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from separatrix.insight.descent import Descent
+from separatrix.insight.trace import Trace
 from separatrix.observers import History
 from separatrix.plots.canvas import last, new_axes
 
+_FEW = 40  # values that are marked where epochs lie between them
+_NAMES = {
+    "zero_one": "L: training rows predicted wrong",
+    "perceptron": "perceptron criterion, sum over the rows",
+    "squared": "squared loss, sum over the rows",
+    "log": "log loss, sum over the rows",
+    "hinge": "hinge loss, sum over the rows",
+    "squared_hinge": "squared hinge loss, sum over the rows",
+}
+
 
 def loss_curve(run: Any, ax: Axes | None = None, **line: Any) -> Axes:
-    """Draw the loss against epochs: the mean loss of gradient descent, or the mistakes of a perceptron.
+    """Draw the loss against epochs: the one recorded, the mean loss of gradient descent, or a perceptron's mistakes.
+
+    A loss that was recorded (``record="zero_one", every=2``) is drawn at the epochs after which it was; else, the mean
+    loss of gradient descent, the loss that a stop rule needed, or the mistakes made while learning.
 
     Parameters
     ----------
-    run : fitted estimator, pipeline that ends in one, History, Descent or sequence of float
+    run : fitted estimator, pipeline that ends in one, History, Trace, Descent or sequence of float
         What to draw.
     ax : Axes, optional
         Where.
@@ -32,9 +46,10 @@ def loss_curve(run: Any, ax: Axes | None = None, **line: Any) -> Axes:
         Call it again on the same Axes to compare runs.
     """
     ax = new_axes(ax)
-    values, name, unit, first = _losses(run)
-    line = {"linewidth": 1.8, "marker": "o" if len(values) == 1 else None, **line}
-    ax.plot(np.arange(first, first + len(values)), values, **line)
+    epochs, values, name, unit = _losses(run)
+    apart = len(values) == 1 or (len(values) <= _FEW and bool(np.any(np.diff(epochs) > 1)))
+    line = {"linewidth": 1.8, "marker": "o" if apart else None, **line}
+    ax.plot(epochs, values, **line)
     before = ax.get_ylabel()
     ax.set(xlabel=unit, ylabel=name if before in ("", name) else f"{before} / {name}")
     if ax.get_xscale() == "linear":
@@ -45,22 +60,36 @@ def loss_curve(run: Any, ax: Axes | None = None, **line: Any) -> Axes:
     return ax
 
 
-def _losses(run: Any) -> tuple[Sequence[float], str, str, int]:
-    """Return what to draw, its name, what is counted along it and from where."""
+def _losses(run: Any) -> tuple[Sequence[int], Sequence[float], str, str]:
+    """Return where to draw what, its name, and what is counted along it."""
     if isinstance(run, Descent):
-        return list(run.values), "f", "step", 0
+        return range(len(run.values)), list(run.values), "f", "step"
     history = getattr(last(run), "history_", run)
     if isinstance(history, History):
-        values: Sequence[float] = history.mean_loss or history.mistakes
-        name = "mean loss" if history.mean_loss else "mistakes"
+        epochs, values, name = _of_history(history)
+    elif isinstance(run, Trace):
+        epochs = range(1, 1 + max((step.epoch for step in run), default=0))
+        values = [sum(step.mistake for step in run if step.epoch == epoch) for epoch in epochs]
+        name = "mistakes"
     else:
         try:
             values, name = [float(value) for value in history], "loss"
+            epochs = range(1, 1 + len(values))
         except (TypeError, ValueError):
             raise TypeError(
-                "loss_curve draws a fitted estimator of this package, a History, a Descent or a sequence of numbers; "
+                "loss_curve draws a fitted estimator of this package, a History, a Trace, a Descent or a sequence of "
+                "numbers; "
                 f"found {run!r}"
             ) from None
     if not len(values):
         raise ValueError("there is no finished epoch to draw")
-    return values, name, "epoch", 1
+    return epochs, values, name, "epoch"
+
+
+def _of_history(history: History) -> tuple[Sequence[int], Sequence[float], str]:
+    """Return the epochs of the curve, its values and its name."""
+    known = [loss for loss in history.loss if loss is not None]
+    if known and (history.record is not None or not history.mean_loss):
+        return history.loss_epochs, known, _NAMES[str(history.loss_name)]
+    values: Sequence[float] = history.mean_loss or history.mistakes
+    return range(1, 1 + len(values)), values, "mean loss" if history.mean_loss else "mistakes"
