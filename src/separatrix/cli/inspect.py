@@ -95,7 +95,8 @@ def inspect(
             return
         console.print(f"{model}: {loaded!r}, saved from Python.")
         if is_network(loaded):
-            console.print(f"{str(loaded.status_).capitalize()}.")
+            status = str(loaded.status_)
+            console.print(f"{status[0].upper()}{status[1:]}.")
             console.print()
             show_layers(loaded, None, "inputs as given", console, top)
         return

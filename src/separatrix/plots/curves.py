@@ -54,6 +54,8 @@ def loss_curve(run: Any, ax: Axes | None = None, **line: Any) -> Axes:
     ax.set(xlabel=unit, ylabel=name if before in ("", name) else f"{before} / {name}")
     if ax.get_xscale() == "linear":
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if ax.get_yscale() == "linear" and name in ("mistakes", _NAMES["zero_one"]) and np.all(np.mod(values, 1) == 0):
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.grid(visible=True, alpha=0.25)
     if line.get("label") is not None:
         ax.legend(frameon=False)
@@ -64,13 +66,12 @@ def _losses(run: Any) -> tuple[Sequence[int], Sequence[float], str, str]:
     """Return where to draw what, its name, and what is counted along it."""
     if isinstance(run, Descent):
         return range(len(run.values)), list(run.values), "f", "step"
+    if isinstance(run, Trace):
+        counts = np.bincount([step.epoch for step in run], weights=[step.mistake for step in run])
+        return range(1, len(counts)), counts[1:].tolist(), "mistakes", "epoch"
     history = getattr(last(run), "history_", run)
     if isinstance(history, History):
         epochs, values, name = _of_history(history)
-    elif isinstance(run, Trace):
-        epochs = range(1, 1 + max((step.epoch for step in run), default=0))
-        values = [sum(step.mistake for step in run if step.epoch == epoch) for epoch in epochs]
-        name = "mistakes"
     else:
         try:
             values, name = [float(value) for value in history], "loss"
