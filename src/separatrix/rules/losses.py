@@ -29,6 +29,10 @@ def sigmoid(z: Any) -> Any:
 class ZeroOne:
     """1 for a mistake, 0 otherwise; at margin 0 the boundary decides (here: a mistake).
 
+    Where a model's L is recorded, compared by a stop rule or told in a status, a tie counts as ``predict`` decides it:
+    for the positive class, and with ``boundary="negative"`` against it. L is then the number of training examples that
+    are predicted wrong. While learning, the boundary decides what is a mistake.
+
     Examples
     --------
     >>> ZeroOne.value(-2), ZeroOne.value(3)

@@ -62,15 +62,15 @@ def parse(text: str) -> Stop:
 
     Rules are joined with ``|``; the first that applies ends the run.
 
-    ================================  =====================================================
-    ``no-mistakes``                   :class:`NoMistakes`
-    ``epochs:N``                      :class:`MaxEpochs`
-    ``time:SECONDS``                  :class:`TimeLimit`
-    ``loss<=VALUE``                   :class:`LossAtMost`
-    ``flat[:PATIENCE,CHANGE]``        :class:`LossFlat`
-    ``no-progress[:TOL,PATIENCE]``    :class:`NoProgress`
-    ``validation[:FRACTION,PATIENCE]``  :class:`HeldOutFlat`
-    ================================  =====================================================
+    ====================================  ======================
+    ``no-mistakes``                       :class:`NoMistakes`
+    ``epochs:N``                          :class:`MaxEpochs`
+    ``time:SECONDS``                      :class:`TimeLimit`
+    ``loss<=VALUE``                       :class:`LossAtMost`
+    ``flat[:PATIENCE,CHANGE]``            :class:`LossFlat`
+    ``no-progress[:TOL,PATIENCE]``        :class:`NoProgress`
+    ``validation[:FRACTION,PATIENCE]``    :class:`HeldOutFlat`
+    ====================================  ======================
 
     Numbers in brackets may be left out, the last first. ``loss`` and ``flat`` are about the number of training errors;
     ``@LOSS`` names another loss of ``separatrix.rules.losses``, and ``/EVERY`` has it computed only every so many
