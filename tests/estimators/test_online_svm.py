@@ -457,6 +457,9 @@ def test_a_run_that_gets_no_further_than_zero_weights_says_so():
     X, y = [[1.0], [1.0]], [1, -1]
     found = solve(Problem(X, y, bias=None), OnlineHinge(1.0), stop=NoProgress() | MaxEpochs(50))
     assert not found.status.converged
+    assert "the loss of all-zero weights; no linear model has a lower loss, because the classes" in str(found.status)
+    X, y = [[1.0], [0.999]], [1, -1]
+    found = solve(Problem(X, y, bias=None), OnlineHinge(1.0), stop=NoProgress() | MaxEpochs(50))
     assert "the loss of all-zero weights; scale the features, or try another gamma" in str(found.status)
 
 

@@ -71,7 +71,7 @@ FORGED = [
     ("perceptron_voted", setting("_width", to=9), "its width is not that of its features"),
     ("perceptron_voted", setting("_run_seed", to=-5), "its seed is not a whole number"),
     ("perceptron_voted", setting("status_", to="fine"), "its status_ is damaged"),
-    ("perceptron_voted", setting("stop", to="now"), "stop must be a stop rule"),
+    ("perceptron_voted", setting("stop", to="now"), "'now' is not a stop rule"),
     ("perceptron_voted", setting("classes_", to={"text": [[2], 1, ["b", "a"]]}), "classes_ are not sorted"),
     ("perceptron_voted", dropping("coef_"), "coef_"),
     ("perceptron_voted", dropping("eta0"), "eta0"),

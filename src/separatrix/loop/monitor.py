@@ -152,9 +152,8 @@ class LossMonitor:
         weights = 1.0 if problem.weights is None else problem.weights
         signed = problem.signs(state.positive) * weights
         rows = problem.rows.values
-        pull = max(float(np.abs(signed @ rows).max()), abs(float(signed.sum())) if problem.bias else 0.0)
-        size = max(float((np.abs(signed) @ abs(rows)).max()), 1e-300)
-        if not pull <= 1e-9 * size:
+        level = abs(float(signed.sum())) <= 1e-9 * float(np.abs(signed).sum())
+        if not (level and float(np.abs(signed @ rows).max()) <= 1e-9 * float((np.abs(signed) @ abs(rows)).max())):
             return ""
         if self._rule.loss is Squared:
             return (
