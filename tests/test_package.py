@@ -36,6 +36,7 @@ def test_the_public_names_are_these():
         "datasets",
         "descend",
         "enclosing_ball",
+        "exercise",
         "export",
         "importance",
         "kkt",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
     from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, OnlineSVM, Perceptron
+    from separatrix.exercises.sheet import exercise
     from separatrix.geometry.ball import Ball
     from separatrix.insight.descent import Descent, descend
     from separatrix.insight.enclosing_ball import enclosing_ball
@@ -61,6 +62,7 @@ __all__ = [
     "datasets",
     "descend",
     "enclosing_ball",
+    "exercise",
     "export",
     "importance",
     "kkt",
@@ -96,6 +98,7 @@ _ON_FIRST_USE = {
     "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.insight.descent",
     "enclosing_ball": "separatrix.insight.enclosing_ball",
+    "exercise": "separatrix.exercises.sheet",
     "export": "separatrix.tables.export.exporting",
     "importance": "separatrix.insight.feature_importance",
     "kkt": "separatrix.insight.kkt",
