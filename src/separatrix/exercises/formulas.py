@@ -17,9 +17,12 @@ _WORDS = ("min", "max", "sqrt", "inf")
 _SIGNS = {
     "<=": (r"\le ", "≤"), ">=": (r"\ge ", "≥"), "!=": (r"\ne ", "≠"), "<-": (r"\leftarrow ", "←"),
     "->": (r"\to ", "→"), "<": ("<", "&lt;"), ">": (">", "&gt;"), "*": (r"\cdot ", "·"), ".": (r"\cdot ", "·"),
-    "-": ("-", "−"), "|": ("|", "|"), "&": (r"\&", "&amp;"), "%": (r"\%", "%"), "#": (r"\#", "#"),  # noqa: RUF001
+    "-": ("-", "−"), "'": ("'", "′"), "|": ("|", "|"), "&": (r"\&", "&amp;"), "%": (r"\%", "%"), "#": (r"\#", "#"),  # noqa: RUF001
     "{": (r"\{", "{"), "}": (r"\}", "}"),
 }  # fmt: skip
+_SHORT = 24  # characters of a formula that is not broken over two lines
+_THIN = "\u202f"  # a narrow space, between factors
+_PRODUCT = re.compile(r"(?<=[\d>)]) (?=<i>|\(<i>|\(\d)")
 _TOKEN = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?|<=|>=|!=|<-|->|\^|\s+|.", re.DOTALL)
 _NUMERIC = re.compile(r"[-+0-9./(), ]*\d[-+0-9./(), ]*")
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -49,9 +52,14 @@ def html_text(text: str) -> str:
     Examples
     --------
     >>> html_text("if `x1 < 0`")
-    'if <span class="f"><i>x</i><sub>1</sub> &lt; 0</span>'
+    'if <span class="f short"><i>x</i><sub>1</sub> &lt; 0</span>'
     """
-    return _parts(text, lambda part: f'<span class="f">{html_formula(part)}</span>', html.escape)
+    return _parts(text, _html_span, html.escape)
+
+
+def _html_span(formula: str) -> str:
+    short = " short" if len(formula) <= _SHORT else ""
+    return f'<span class="f{short}">{html_formula(formula)}</span>'
 
 
 def cell(text: str) -> str:
@@ -114,7 +122,7 @@ def html_formula(formula: str) -> str:
             out += _SIGNS[value][1] if value in _SIGNS else html.escape(value)
         else:
             out += value
-    return out
+    return _PRODUCT.sub(_THIN, out)
 
 
 def latex_escaped(text: str) -> str:

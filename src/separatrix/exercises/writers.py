@@ -92,6 +92,7 @@ h1 { font-size: 1.5rem; margin-bottom: 0.2rem } h2 { font-size: 1.15rem; margin:
 h3 { font-size: 1rem; margin: 0 0 0.4rem } p { margin: 0.5rem 0 }
 .note { color: GrayText; font-size: 0.9rem }
 .f { font-family: Cambria, "STIX Two Text", "Times New Roman", serif; font-size: 1.05em }
+.short { white-space: nowrap }
 .f sub, .f sup { font-size: 0.7em; line-height: 0 }
 .solution { background: var(--tint); border-left: 3px solid var(--line); padding: 0.6rem 1rem; margin: 0.8rem 0 }
 .wide { overflow-x: auto } table { border-collapse: collapse; margin: 0.6rem 0; font-size: 0.95em }

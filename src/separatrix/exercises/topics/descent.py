@@ -23,7 +23,7 @@ def _path(data: Data) -> list[Fraction]:
 
 def _draw(draws: Draws) -> Data | None:
     a, c, constant = draws.one_of((1, 1, 2, 3)), draws.between(-4, 4), draws.between(-3, 5)
-    factor = draws.one_of([*(Fraction(k, 2) for k in (-4, -3, -2, -1, 0, 1)), Fraction(1, 3)])
+    factor = draws.one_of([*(Fraction(k, 2) for k in (-4, -3, -2, -1, -1, 0, 1, 1)), Fraction(1, 3), Fraction(-1, 3)])
     step = (1 - factor) / (2 * a)
     start = c + draws.one_of((-1, 1)) * draws.one_of((1, 2, 4, 8) if factor.denominator != 3 else (3, 9))
     data = {"a": a, "c": c, "d": constant, "start": start, "step": step}
@@ -56,8 +56,7 @@ def _solve(data: Data) -> Solved:
     statement = (
         f"Minimise `f(x) = {function}` by gradient descent from `x = {num(start)}` with the step `h = {num(step)}`: "
         f"`x <- x - h f'(x)`. Make {_STEPS} steps by hand. By what factor does the distance from the minimum change "
-        "in each step? "
-        "Does the descent converge? For which `h` would it, and for which would one step be enough?"
+        "in each step? Does the descent converge? For which `h` would it, and for which would one step be enough?"
     )
     rows = [[k, x, 2 * a * (x - c), a * (x - c) ** 2 + d] for k, x in enumerate(path)]
     return Solved(
@@ -68,8 +67,7 @@ def _solve(data: Data) -> Solved:
             f"The difference `{middle.strip('()')}` is multiplied by `1 - {2 * a} h = {num(factor)}` in each step: "
             f"{_verdict(factor)}.",
             f"It converges where `|1 - {2 * a} h| < 1`, so for `0 < h < {num(Fraction(1, a))}`; one step is enough "
-            "with "
-            f"`h = {num(Fraction(1, 2 * a))}`.",
+            f"with `h = {num(Fraction(1, 2 * a))}`.",
         ),
     )
 

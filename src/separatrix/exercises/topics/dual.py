@@ -74,13 +74,11 @@ def _solve(data: Data) -> Solved:
     check(min(y * (dot(w, x) + b) for x, y in zip(points, labels, strict=True)) > 0, f"the plane of {data}")
     statement = (
         "Train the perceptron in dual form by hand on these examples, presented in this order in every epoch. Each "
-        "has a count "
-        "`alpha`, 0 at the start, as is `b`. The activation `a` of the example `z` that is presented is the sum of "
-        "`alpha y (x . z)` over all examples `x`, plus `b`. Where `y a <= 0`, add 1 to the count of `z` and `y K^2` "
-        "to `b`, with `K` the radius of the smallest ball (here: "
-        "circle) that contains the examples. Stop after an epoch without an update. What are `K`, the counts, `b`, "
-        "and the weights "
-        "`w` that belong to them?",
+        "has a count `alpha`, 0 at the start, as is `b`. The activation `a` of the example `z` that is presented is "
+        "the sum of `alpha y (x . z)` over all examples `x`, plus `b`. Where `y a <= 0`, add 1 to the count of `z` "
+        "and `y K^2` to `b`, with `K` the radius of the smallest ball (here: circle) that contains the examples. "
+        "Stop after an epoch without an update. What are `K`, the counts, `b`, and the weights `w` that belong to "
+        "them?",
         points_table(points, labels),
     )
     gram = [[f"{i}", *(dot(p, q) for q in points)] for i, p in enumerate(points, start=1)]
@@ -92,8 +90,8 @@ def _solve(data: Data) -> Solved:
         statement,
         (
             f"The smallest circle has the centre `{vec(data['centre'])}` and `K = {radius}`: two examples are "
-            "opposite points of it, "
-            f"and no example lies outside. So `K^2 = {radius**2}`. The inner products of the examples:",
+            f"opposite points of it, and no example lies outside. So `K^2 = {radius**2}`. The inner products of the "
+            "examples:",
             Table.of(["example", *(str(i) for i in range(1, len(points) + 1))], gram),
             "The run:",
             Table.of(["epoch", "example", "`y`", "`a`", "update?", "new `alpha`", "new `b`"], rows),

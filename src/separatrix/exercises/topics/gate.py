@@ -59,8 +59,8 @@ def _solve(data: Data) -> Solved:
     heads = [f"`x{j}`" for j in range(1, n + 1)]
     statement = (
         f"A threshold neuron with {n} inputs, each {low} or 1, has the output 1 where `h = w . x > theta`, and 0 "
-        "elsewhere. Find "
-        "weights and a threshold, in whole numbers, such that its output is `t`; or prove that there are none.",
+        "elsewhere. Find weights and a threshold, in whole numbers, such that its output is `t`; or prove that there "
+        "are none.",
         Table.of([*heads, "`t`"], [[*x, t] for x, t in zip(inputs, outputs, strict=True)]),
     )
     certificate: Any = certify(inputs, outputs)
@@ -85,8 +85,7 @@ def _weights(data: Data, inputs: list[tuple[int, ...]], name: str) -> tuple[str,
     rows = [[*x, h, int(h > theta)] for x, h in zip(inputs, sums, strict=True)]
     return (
         f"{name}One answer of many: `w = {vec(w)}`, `theta = {num(theta)}` (the delta rule finds it from zero "
-        "weights). The "
-        "output is `t` in every row:",
+        "weights). The output is `t` in every row:",
         Table.of([*heads, "`h`", "output"], rows),
     )
 
@@ -115,12 +114,11 @@ def _proof(data: Data, inputs: list[tuple[int, ...]], name: str) -> tuple[str, .
     check(sums[0] == sums[1] and [outputs[i] for i in (*ones, *zeros)] == [1, 1, 0, 0], f"the witness of {data}")
     left, right = (f"{vec(inputs[i])} + {vec(inputs[j])}" for i, j in (ones, zeros))
     return (
-        f"{name}There are none. The proof: `{left} = {right} = {vec(sums[0])}`, on the left two rows with `t = 1`, "
-        "on the right "
-        "two with `t = 0`.",
+        f"{name}There are none. The proof: `{left} = {right} = {vec(sums[0])}`, on the left two rows with `t = 1`, on "
+        "the right two with `t = 0`.",
         "So for any `w` the values of `h` on the left and on the right have the same sum. But on the left both are "
-        "above `theta`, "
-        "so their sum is `> 2 theta`; on the right neither is, so their sum is `<= 2 theta`. Both cannot be.",
+        "above `theta`, so their sum is `> 2 theta`; on the right neither is, so their sum is `<= 2 theta`. Both "
+        "cannot be.",
     )
 
 

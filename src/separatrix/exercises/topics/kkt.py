@@ -118,42 +118,37 @@ def _solve(data: Data) -> Solved:
         (
             f"{found}The margins and the dual weights:",
             Table.of(["example", "`y a`", "`alpha`"], rows),
-            f"The support vectors are the examples {_and(support)}: their margin is exactly 1. The others have "
-            "`alpha = 0`. "
-            f"With `alpha` as in the table, the sum of `alpha y x` is `{vec(optimum.w)} = w` and the sum of `alpha "
-            "y` is 0. Every "
-            "margin is at least 1 and no `alpha` is negative, so all conditions hold and no line has a larger margin.",
-            f"`|w|^2 = {num(square)}`, which is also the sum of `alpha`; the distance of the nearest examples is "
-            f"`1 / |w| = {_root(1 / square)}`.",
+            f"The support vectors are the examples {_and(support)}: their margin is exactly 1. The others have `alpha "
+            f"= 0`. With `alpha` as in the table, the sum of `alpha y x` is `{vec(optimum.w)} = w` and the sum of "
+            "`alpha y` is 0. Every margin is at least 1 and no `alpha` is negative, so all conditions hold and no "
+            "line has a larger margin.",
+            f"`|w|^2 = {num(square)}`, which is also the sum of `alpha`; the distance of the nearest examples is `1 / "
+            f"|w| = {_root(1 / square)}`.",
         ),
     )
 
 
 _HARD = (
     "The hard-margin SVM of these examples is {plane}. Compute `y a` with `a = w . x + b` for each example. Which "
-    "examples are "
-    "support vectors? Find their dual weights `alpha` from `w`, which is the sum of `alpha y x`, and from the sum of "
-    "`alpha y`, "
-    "which is 0. Do all conditions of Karush, Kuhn and Tucker hold? How far are the nearest examples from the line?"
+    "examples are support vectors? Find their dual weights `alpha` from `w`, which is the sum of `alpha y x`, and "
+    "from the sum of `alpha y`, which is 0. Do all conditions of Karush, Kuhn and Tucker hold? How far are the "
+    "nearest examples from the line?"
 )
 _FIND = (
     "Find the hard-margin SVM of these examples: the `w` and `b` with the smallest `|w|` such that `y (w . x + b) >= "
-    "1` for each. "
-    "(Draw the points first.) Which examples are support vectors, and what are their dual weights `alpha`? Prove by "
-    "the conditions "
-    "of Karush, Kuhn and Tucker that no line has a larger margin. How far are the nearest examples from the line?"
+    "1` for each. (Draw the points first.) Which examples are support vectors, and what are their dual weights "
+    "`alpha`? Prove by the conditions of Karush, Kuhn and Tucker that no line has a larger margin. How far are the "
+    "nearest examples from the line?"
 )
 
 
 def _soft_task(plane: str, price: Any) -> str:
     return (
         f"The soft-margin SVM of these examples with `C = {num(price)}` is {plane}. Compute for each example `y a` "
-        "with "
-        "`a = w . x + b`, and its slack `max(0, 1 - y a)`. Which examples lie outside their margin, which on it, "
-        "which inside? Find "
-        "the dual weights `alpha`; which examples are support vectors? Compute the primal objective, `|w|^2 / 2` "
-        "plus `C` times the "
-        "sum of the slacks, and the dual one, the sum of `alpha` minus `|w|^2 / 2`."
+        "with `a = w . x + b`, and its slack `max(0, 1 - y a)`. Which examples lie outside their margin, which on "
+        "it, which inside? Find the dual weights `alpha`; which examples are support vectors? Compute the primal "
+        "objective, `|w|^2 / 2` plus `C` times the sum of the slacks, and the dual one, the sum of `alpha` minus "
+        "`|w|^2 / 2`."
     )
 
 
@@ -168,13 +163,10 @@ def _soft_answer(data: Data, optimum: _Optimum, slack: Any, value: Fraction, sup
     return (
         Table.of(["example", "`y a`", "slack", "margin", "`alpha`"], rows),
         f"Outside the margin `alpha = 0`; inside, where there is slack, `alpha = C = {num(price)}`; on the margin "
-        "`alpha` follows from "
-        f"the sum of `alpha y x`, which is `{vec(optimum.w)} = w`, and the sum of `alpha y`, which is 0. The support "
-        "vectors are the "
-        f"examples {_and(support)}.",
-        f"Primal: `{num(square / 2)} + {num(price)} * {num(total)} = {num(value)}`. Dual: "
-        f"`{num(sum(optimum.alpha))} - {num(square / 2)} = {num(value)}`. They agree, which proves that this is the "
-        "optimum.",
+        f"`alpha` follows from the sum of `alpha y x`, which is `{vec(optimum.w)} = w`, and the sum of `alpha y`, "
+        f"which is 0. The support vectors are the examples {_and(support)}.",
+        f"Primal: `{num(square / 2)} + {num(price)} * {num(total)} = {num(value)}`. Dual: `{num(sum(optimum.alpha))} "
+        f"- {num(square / 2)} = {num(value)}`. They agree, which proves that this is the optimum.",
     )
 
 

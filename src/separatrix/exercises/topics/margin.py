@@ -47,14 +47,11 @@ def _solve(data: Data) -> Solved:
     kind = "line" if len(w) == 2 else "plane"
     statement: tuple[Block, ...] = (
         f"Given are the {kind} `{linear(w, b)} = 0` (so `w = {vec(w)}`, `b = {num(b)}`) and {len(points)} examples. "
-        "Compute for each "
-        "example the activation `a = w . x + b`, the margin `y a` and the signed distance `a / |w|`. What are the "
-        "functional "
-        f"margin of the {kind} (the smallest `y a`; `-inf` if it does not separate the classes) and its geometric "
-        "margin (that "
-        "divided by `|w|`)? How many mistakes can a perceptron make at most on these examples that starts from zero "
-        "weights, by "
-        "the bound `beta |w'|^2 / alpha^2` with `w' = (b, w)` and a 1 in front of each `x`?",
+        "Compute for each example the activation `a = w . x + b`, the margin `y a` and the signed distance `a / "
+        f"|w|`. What are the functional margin of the {kind} (the smallest `y a`; `-inf` if it does not separate the "
+        "classes) and its geometric margin (that divided by `|w|`)? A perceptron starts from zero weights: how many "
+        "mistakes can it make on these examples at most, by the bound `beta |w'|^2 / alpha^2` with `w' = (b, w)` and "
+        "a 1 in front of each `x`?",
         points_table(points, labels),
     )
     rows = [[i, *values] for i, values in enumerate(zip(activations, margins, distances, strict=True), start=1)]
@@ -72,8 +69,7 @@ def _margins(data: Data, plane: Any, kind: str) -> tuple[Block, ...]:
         wrong = [str(i) for i, (x, y) in enumerate(zip(points, labels, strict=True), 1) if y * (dot(w, x) + b) <= 0]
         return (
             f"Example {wrong[0]} is on the wrong side: the {kind} does not separate the classes. Both margins are "
-            "`-inf`, and "
-            f"this {kind} gives no bound.",
+            f"`-inf`, and this {kind} gives no bound.",
         )
     alpha, beta, square = least, max(dot(x, x) for x in points) + 1, dot(w, w) + b * b
     check(plane.margin(points, labels) == least, f"the margin of {data}")
@@ -84,8 +80,7 @@ def _margins(data: Data, plane: Any, kind: str) -> tuple[Block, ...]:
         f"The functional margin is `{num(alpha)}`, the geometric margin "
         f"`{num(plane.geometric_margin(points, labels))}`.",
         f"`alpha = {num(alpha)}` (the functional margin), `beta = max (|x|^2 + 1) = {num(beta)}`, `|w'|^2 = "
-        f"{num(square)}`: at most "
-        f"`{num(beta)} * {num(square)} / {num(alpha)}^2 = {num(bound.k_max)}` mistakes{whole}.",
+        f"{num(square)}`: at most `{num(beta)} * {num(square)} / {num(alpha)}^2 = {num(bound.k_max)}` mistakes{whole}.",
     )
 
 

@@ -58,10 +58,9 @@ def _solve(data: Data) -> Solved:
     heads = [f"`x{j}` ({name})" for j, name in enumerate(names, start=1)]
     statement = (
         "Scale both features of these rows to the interval from 0 to 1 (min-max scaling). A linear model was trained "
-        "on the scaled "
-        f"features: it has `w = {vec(w)}`, `b = {num(b)}`. Compute its activation for each row. Then bring it back "
-        "to the original "
-        "units: find `w'` and `b'` such that `w' . x + b'` is the same activation for the rows as they are.",
+        f"on the scaled features: it has `w = {vec(w)}`, `b = {num(b)}`. Compute its activation for each row. Then "
+        "bring it back to the original units: find `w'` and `b'` such that `w' . x + b'` is the same activation for "
+        "the rows as they are.",
         Table.of(["row", *heads], [[i, *row] for i, row in enumerate(rows, start=1)]),
     )
     table = [[i, *x, a] for i, (x, a) in enumerate(zip(scaled, activations, strict=True), start=1)]
@@ -79,8 +78,8 @@ def _solve(data: Data) -> Solved:
         (
             f"The scaled features are {scalings}:",
             Table.of(["row", "scaled `x1`", "scaled `x2`", "activation"], table),
-            f"Each weight is divided by the range of its feature: {steps}. The bias takes up the shifts: "
-            f"`b' = b - w' . (min x1, min x2) = {num(b)} - {_brackets(dot(weights, lows))} = {num(bias)}`.",
+            f"Each weight is divided by the range of its feature: {steps}. The bias takes up the shifts: `b' = b - w' "
+            f". (min x1, min x2) = {num(b)} - {_brackets(dot(weights, lows))} = {num(bias)}`.",
             f"The model in the original units is `{linear(weights, bias)}`. Check, row 1: `{first} "
             f"{'-' if bias < 0 else '+'} {num(abs(bias))} = {num(activations[0])}`.",
         ),

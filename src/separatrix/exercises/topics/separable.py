@@ -80,10 +80,8 @@ def _solve(data: Data) -> Solved:
     points, labels = data["points"], data["labels"]
     statement = (
         "Is there a line with all examples of class +1 strictly on one side and all of class -1 strictly on the "
-        "other? If so, "
-        "give `w` and `b` with `y (w . x + b) > 0` for every example. If not, prove it: give a point that is a "
-        "convex combination "
-        "of examples of class +1, and also of examples of class -1.",
+        "other? If so, give `w` and `b` with `y (w . x + b) > 0` for every example. If not, prove it: give a point "
+        "that is a convex combination of examples of class +1, and also of examples of class -1.",
         points_table(points, labels),
     )
     certificate: Any = certify(points, labels)
@@ -106,8 +104,7 @@ def _with_line(data: Data) -> tuple[Block, ...]:
     rows = [[i, a, m] for i, (a, m) in enumerate(zip(activations, margins, strict=True), start=1)]
     return (
         f"Yes. One answer of many: `w = {vec(w)}`, `b = {num(b)}`, the line `{linear(w, b)} = 0`. With `a = w . x + "
-        "b`, every "
-        "`y a` is positive:",
+        "b`, every `y a` is positive:",
         Table.of(["example", "`a`", "`y a`"], rows),
     )
 
@@ -134,9 +131,8 @@ def _with_point(data: Data) -> tuple[Block, ...]:
     return (
         f"No. The point `{vec(means[0])}` belongs to the convex hulls of both classes: it is {ways[0]} and {ways[1]}.",
         "If a line had all of class +1 strictly on its positive side, `w . x + b` would be positive at this point, "
-        "as the weights "
-        "are positive and add up to 1; with all of class -1 strictly on the other side it would be negative. Both "
-        "cannot be.",
+        "as the weights are positive and add up to 1; with all of class -1 strictly on the other side it would be "
+        "negative. Both cannot be.",
     )
 
 

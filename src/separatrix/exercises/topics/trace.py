@@ -81,24 +81,22 @@ def _solve(data: Data) -> Solved:
     if form == "augmented":
         task = (
             f"Trace the perceptron by hand on these {len(points)} examples, presented in this order in every epoch. "
-            "Put a 1 "
-            "in front of each pattern, and change the sign of the patterns of class -1. Start at `w = "
-            f"{vec((b, w1, w2))}` "
-            "with `eta = 1`; where `w . x <= 0`, update `w <- w + x`. Stop after an epoch without an update. "
+            "Put a 1 in front of each pattern, and change the sign of the patterns of class -1. Start at `w = "
+            f"{vec((b, w1, w2))}` with `eta = 1`; where `w . x <= 0`, update `w <- w + x`. Stop after an epoch "
+            "without an update. "
         )
     elif form == "bias":
         task = (
             f"Trace the perceptron by hand on these {len(points)} examples, presented in this order in every epoch. "
-            f"Start at `w = {vec((w1, w2))}`, `b = {num(b)}`. With the activation `a = w . x + b`, update "
-            "`w <- w + y x` and `b <- b + y` where `y a <= 0`. Stop after an epoch without an update. "
+            f"Start at `w = {vec((w1, w2))}`, `b = {num(b)}`. With the activation `a = w . x + b`, update `w <- w + y "
+            "x` and `b <- b + y` where `y a <= 0`. Stop after an epoch without an update. "
         )
     else:
         task = (
             f"Train a threshold neuron by hand on these {len(points)} examples, presented in this order in every "
-            "epoch. It "
-            f"fires (`y = 1`) where `h = w . x > theta`. Start at `w = {vec((w1, w2))}`, `theta = {num(-b)}` with "
-            "`eta = 1`; update `w <- w + (t - y) x` and `theta <- theta - (t - y)`. Stop after an epoch without an "
-            "update. "
+            f"epoch. It fires (`y = 1`) where `h = w . x > theta`. Start at `w = {vec((w1, w2))}`, `theta = "
+            f"{num(-b)}` with `eta = 1`; update `w <- w + (t - y) x` and `theta <- theta - (t - y)`. Stop after an "
+            "epoch without an update. "
         )
     head = [_FORMULAS.get(name, name) for name in run.header()]
     line = f"`{linear(run.weights, run.bias)} = 0`"

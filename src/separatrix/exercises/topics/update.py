@@ -54,8 +54,7 @@ def _sign(data: Data, step: Any) -> Solved:
     statement = (
         f"A perceptron has `w = {vec(w)}`, `b = {num(b)}` and the learning rate `eta = {num(eta)}`. It is presented "
         f"`x = {vec(x)}` with `y = {sign}`. Compute the activation `a = w . x + b`. Is this a mistake (`y a <= 0`)? "
-        "If so, "
-        "update `w` and `b`, and compute `y a` once more. By how much has it changed?"
+        "If so, update `w` and `b`, and compute `y a` once more. By how much has it changed?"
     )
     a = step.activation
     first = f"`a = {_sum(w, x)} {_signed(b)} = {num(a)}`, so `y a = {num(y * a)} {'<=' if step.updated else '>'} 0`"
@@ -70,8 +69,8 @@ def _sign(data: Data, step: Any) -> Solved:
         (
             f"{first}: a mistake.",
             f"`w <- w + eta y x = {vec(step.weights)}` and `b <- b + eta y = {num(step.bias)}`.",
-            f"The new activation is `{num(later)}`, so `y a = {num(y * later)}`: {verdict}. The change is "
-            f"`eta (|x|^2 + 1) = {num(eta)} * ({num(square)} + 1) = {num(eta * (square + 1))}`, whatever `w` was.",
+            f"The new activation is `{num(later)}`, so `y a = {num(y * later)}`: {verdict}. The change is `eta (|x|^2 "
+            f"+ 1) = {num(eta)} * ({num(square)} + 1) = {num(eta * (square + 1))}`, whatever `w` was.",
         ),
     )
 
@@ -81,11 +80,10 @@ def _delta(data: Data, step: Any) -> Solved:
     target, h = int(y > 0), dot(w, x)
     out = int(h > -b)
     statement = (
-        f"A threshold neuron has `w = {_decimals(w)}`, `theta = {_decimal(-b)}` and the learning rate "
-        f"`eta = {_decimal(eta)}`. It is presented `x = {vec(x)}` with the target `t = {target}`. Compute `h = w . "
-        "x` and "
-        "the output `y` (1 if `h > theta`, else 0). Then update `w <- w + eta (t - y) x` and "
-        "`theta <- theta - eta (t - y)`. Which output does the neuron give for `x` now?"
+        f"A threshold neuron has `w = {_decimals(w)}`, `theta = {_decimal(-b)}` and the learning rate `eta = "
+        f"{_decimal(eta)}`. It is presented `x = {vec(x)}` with the target `t = {target}`. Compute `h = w . x` and "
+        "the output `y` (1 if `h > theta`, else 0). Then update `w <- w + eta (t - y) x` and `theta <- theta - eta "
+        "(t - y)`. Which output does the neuron give for `x` now?"
     )
     relation = ">" if out else "=" if h == -b else "<"
     first = f"`h = {_sum(w, x, decimals=True)} = {_decimal(h)} {relation} theta`"
