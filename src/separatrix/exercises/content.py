@@ -11,17 +11,26 @@ from separatrix.rules import Number
 
 @dataclass(frozen=True)
 class Table:
-    """A table: names of columns and rows of cells; cells that are numbers or vectors are set as formulas."""
+    """A table: names of columns and rows of cells; cells that are numbers or vectors are set as formulas.
+
+    ``grouped`` says that the first cells name groups of rows, such as epochs: LaTeX and HTML draw a rule between them.
+    """
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    grouped: bool = False
 
     @classmethod
-    def of(cls, head: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    def of(cls, head: Sequence[str], rows: Sequence[Sequence[object]], *, grouped: bool = False) -> Table:
         """Return a table of these; whatever is not text is written as a number."""
-        return cls(
-            tuple(head), tuple(tuple(each if isinstance(each, str) else num(each) for each in row) for row in rows)
-        )
+        cells = tuple(tuple(each if isinstance(each, str) else num(each) for each in row) for row in rows)
+        return cls(tuple(head), cells, grouped)
+
+    @property
+    def ends(self) -> list[bool]:
+        """Whether a group ends with each row, and another begins after it."""
+        after = [*(row[0] for row in self.rows[1:]), self.rows[-1][0]]
+        return [self.grouped and row[0] != other for row, other in zip(self.rows, after, strict=True)]
 
 
 Block = str | Table

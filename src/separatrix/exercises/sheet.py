@@ -115,8 +115,9 @@ class Sheet(Sequence[Exercise]):
         return self._written("html", solution)
 
     def _written(self, form: str, solution: bool) -> str:
-        note = f"Sheet {self.seed}{' with solutions' if solution else ''}, made by: {self.command}"
-        return writers.SHEETS[form](self.title, note, self, solution=solution)
+        note = f"Sheet {self.seed}{' with solutions' if solution else ''}, made by"
+        command = self.command + (" --solution" if solution else "")
+        return writers.SHEETS[form](self.title, note, command, self, solution=solution)
 
 
 def exercise(topic: str, *, seed: int = 7, count: int = 10, tie: bool = False) -> Sheet:

@@ -34,9 +34,9 @@ def markdown_exercise(exercise: Exercise, *, solution: bool) -> str:
     return "\n\n".join(parts)
 
 
-def markdown_sheet(title: str, note: str, exercises: Sequence[Exercise], *, solution: bool) -> str:
+def markdown_sheet(title: str, note: str, command: str, exercises: Sequence[Exercise], *, solution: bool) -> str:
     """Return a sheet as Markdown."""
-    parts = [f"# {title}", note, *(markdown_exercise(each, solution=solution) for each in exercises)]
+    parts = [f"# {title}", f"{note} `{command}`", *(markdown_exercise(each, solution=solution) for each in exercises)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -54,7 +54,10 @@ def _tabular(table: Table) -> str:
         r"\hline",
         " & ".join(latex_text(name) for name in table.head) + r" \\",
         r"\hline",
-        *(" & ".join(latex_text(cell(each)) for each in row) + r" \\" for row in table.rows),
+        *(
+            " & ".join(latex_text(cell(each)) for each in row) + r" \\" + (r" \hline" if end else "")
+            for row, end in zip(table.rows, table.ends, strict=True)
+        ),
         r"\hline",
         r"\end{tabular}\end{center}",
     ]
@@ -69,7 +72,7 @@ def latex_exercise(exercise: Exercise, *, solution: bool) -> str:
     return "\n\n".join(parts)
 
 
-def latex_sheet(title: str, note: str, exercises: Sequence[Exercise], *, solution: bool) -> str:
+def latex_sheet(title: str, note: str, command: str, exercises: Sequence[Exercise], *, solution: bool) -> str:
     """Return a sheet as a LaTeX document that needs no packages."""
     head = [
         r"\documentclass[a4paper]{article}",
@@ -79,7 +82,10 @@ def latex_sheet(title: str, note: str, exercises: Sequence[Exercise], *, solutio
         r"\begin{document}",
         rf"\begin{{center}}\Large {latex_escaped(title)}\end{{center}}",
     ]
-    body = [latex_text(note), *(latex_exercise(each, solution=solution) for each in exercises)]
+    body = [
+        rf"{latex_text(note)} \texttt{{{latex_escaped(command)}}}",
+        *(latex_exercise(each, solution=solution) for each in exercises),
+    ]
     return "\n".join(head) + "\n\n" + "\n\n".join(body) + "\n\n" + r"\end{document}" + "\n"
 
 
@@ -87,7 +93,7 @@ def latex_sheet(title: str, note: str, exercises: Sequence[Exercise], *, solutio
 
 _STYLE = """\
 :root { color-scheme: light dark; --line: #888; --tint: rgba(128, 128, 128, 0.12) }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.5rem; margin-bottom: 0.2rem } h2 { font-size: 1.15rem; margin: 2rem 0 0.4rem }
 h3 { font-size: 1rem; margin: 0 0 0.4rem } p { margin: 0.5rem 0 }
 .note { color: GrayText; font-size: 0.9rem }
@@ -96,8 +102,10 @@ h3 { font-size: 1rem; margin: 0 0 0.4rem } p { margin: 0.5rem 0 }
 .f sub, .f sup { font-size: 0.7em; line-height: 0 }
 .solution { background: var(--tint); border-left: 3px solid var(--line); padding: 0.6rem 1rem; margin: 0.8rem 0 }
 .wide { overflow-x: auto } table { border-collapse: collapse; margin: 0.6rem 0; font-size: 0.95em }
-th, td { text-align: left; padding: 0.15rem 0.7rem; white-space: nowrap } th { border-bottom: 1px solid var(--line) }
-th:first-child, td:first-child { padding-left: 0 } tbody tr:last-child td { border-bottom: 1px solid var(--line) }
+th, td { text-align: left; padding: 0.15rem 0.6rem } td { white-space: nowrap }
+th { vertical-align: bottom; border-bottom: 1px solid var(--line) }
+th:first-child, td:first-child { padding-left: 0 }
+tbody tr:last-child td, .end td { border-bottom: 1px solid var(--line) }
 @media print {
   body { font-size: 11pt; max-width: none; margin: 0; padding: 0 } h2, h3 { break-after: avoid }
   .statement, table, tr { break-inside: avoid } .wide { overflow: visible } th, td { padding: 0.1rem 0.45rem }
@@ -114,7 +122,10 @@ def html_blocks(blocks: Sequence[Block]) -> str:
 
 def _html_table(table: Table) -> str:
     head = "".join(f"<th>{html_text(name)}</th>" for name in table.head)
-    rows = ("<tr>" + "".join(f"<td>{html_text(cell(each))}</td>" for each in row) + "</tr>" for row in table.rows)
+    rows = (
+        ('<tr class="end">' if end else "<tr>") + "".join(f"<td>{html_text(cell(each))}</td>" for each in row) + "</tr>"
+        for row, end in zip(table.rows, table.ends, strict=True)
+    )
     body = "\n".join(rows)
     return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
 
@@ -128,14 +139,17 @@ def html_exercise(exercise: Exercise, *, solution: bool) -> str:
     return "<section>\n" + "\n".join(parts) + "\n</section>"
 
 
-def html_sheet(title: str, note: str, exercises: Sequence[Exercise], *, solution: bool) -> str:
+def html_sheet(title: str, note: str, command: str, exercises: Sequence[Exercise], *, solution: bool) -> str:
     """Return a sheet as one HTML file that loads nothing and prints well."""
     head = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n"
     )
-    body = [f"<h1>{html.escape(title)}</h1>", f'<p class="note">{html_text(note)}</p>']
+    body = [
+        f"<h1>{html.escape(title)}</h1>",
+        f'<p class="note">{html_text(note)} <code>{html.escape(command)}</code></p>',
+    ]
     body += [html_exercise(each, solution=solution) for each in exercises]
     return head + "\n".join(body) + "\n</body>\n</html>\n"
 

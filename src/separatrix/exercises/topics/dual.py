@@ -94,7 +94,7 @@ def _solve(data: Data) -> Solved:
             "examples:",
             Table.of(["example", *(str(i) for i in range(1, len(points) + 1))], gram),
             "The run:",
-            Table.of(["epoch", "example", "`y`", "`a`", "update?", "new `alpha`", "new `b`"], rows),
+            Table.of(["epoch", "example", "`y`", "`a`", "update?", "new `alpha`", "new `b`"], rows, grouped=True),
             f"{times(solution.n_updates, 'update')}; epoch {solution.n_epochs} makes none, so the run ends with "
             f"`alpha = {vec(alpha)}` and `b = {num(b)}`. The weights, the sum of `alpha y x`, are `w = {vec(w)}`.",
         ),

@@ -108,7 +108,8 @@ def _proof(data: Data, inputs: list[tuple[int, ...]], name: str) -> tuple[str, .
     outputs = data["outputs"]
     pairs = _pairs(inputs, outputs)
     check(pairs is not None, f"the verdict on {data}")
-    ones, zeros = pairs or ([], [])
+    assert pairs is not None
+    ones, zeros = pairs
     check(no_plane(inputs, outputs, dict.fromkeys((*ones, *zeros), 1)), f"the witness of {data}")
     sums = [tuple(inputs[i][k] + inputs[j][k] for k in range(len(inputs[0]))) for i, j in (ones, zeros)]
     check(sums[0] == sums[1] and [outputs[i] for i in (*ones, *zeros)] == [1, 1, 0, 0], f"the witness of {data}")

@@ -96,7 +96,8 @@ def _with_line(data: Data) -> tuple[Block, ...]:
     points, labels = data["points"], data["labels"]
     line = _line(points, labels)
     check(line is not None, f"the line of {data}")
-    w, b = line or ((0, 0), 0)
+    assert line is not None
+    w, b = line
     check(Plane(w, b).margin(points, labels) > 0, f"the line of {data}")
     activations = [dot(w, x) + b for x in points]
     margins = [y * a for y, a in zip(labels, activations, strict=True)]
@@ -113,7 +114,8 @@ def _with_point(data: Data) -> tuple[Block, ...]:
     points, labels = data["points"], data["labels"]
     common = _common(points, labels)
     check(common is not None, f"the witness of {data}")
-    weights, total = common or ({}, 1)
+    assert common is not None
+    weights, total = common
     check(no_plane(points, labels, weights), f"the witness of {data}")
     sides = [[i for i in weights if labels[i] == y] for y in (1, -1)]
     means = [tuple(Fraction(sum(weights[i] * points[i][j] for i in side), total) for j in (0, 1)) for side in sides]

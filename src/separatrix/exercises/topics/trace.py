@@ -111,7 +111,7 @@ def _solve(data: Data) -> Solved:
     return Solved(
         (task + ask, points_table(points, shown, "t" if form == "threshold" else "y")),
         (
-            Table.of(head, run.rows()),
+            Table.of(head, run.rows(), grouped=True),
             f"{times(run.n_updates, 'update')}; epoch {run.n_epochs} makes none, so the run ends.{zero}",
             f"Final weights: {final}. The boundary is {line}.",
         ),
