@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from separatrix.cli.guard import guard
-from separatrix.cli.options import OUTPUT
+from separatrix.cli.options import DATA, OUTPUT
 from separatrix.cli.writing import console, plain_table, print_content, say
 from separatrix.files import write_text
 from separatrix.text import times
@@ -33,13 +33,22 @@ def exercise(
     topic: Annotated[
         str | None, typer.Argument(help="The topic; without one, the topics are listed. 'mixed' takes them in turn.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Which sheet: the same seed makes the same sheet.")] = 7,
-    count: Annotated[int, typer.Option(help="Number of exercises, at most 100.")] = 10,
-    solution: Annotated[bool, typer.Option("--solution", help="Add the solution to each exercise.")] = False,
-    tie: Annotated[
-        bool, typer.Option("--tie", help="Topic trace: at least one product is exactly 0 (otherwise none is).")
+    seed: Annotated[
+        int, typer.Option(help="Which sheet: the same seed makes the same sheet.", rich_help_panel=DATA)
+    ] = 7,
+    count: Annotated[int, typer.Option(help="Number of exercises, at most 100.", rich_help_panel=DATA)] = 10,
+    solution: Annotated[
+        bool, typer.Option("--solution", help="Add the solution to each exercise.", rich_help_panel=OUTPUT)
     ] = False,
-    list_topics: Annotated[bool, typer.Option("--list", help="List the topics and exit.")] = False,
+    tie: Annotated[
+        bool,
+        typer.Option(
+            "--tie", help="Topic trace: at least one product is exactly 0 (otherwise none is).", rich_help_panel=DATA
+        ),
+    ] = False,
+    list_topics: Annotated[
+        bool, typer.Option("--list", help="List the topics and exit.", rich_help_panel=OUTPUT)
+    ] = False,
     format: Annotated[
         Format | None,
         typer.Option(
