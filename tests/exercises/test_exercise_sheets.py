@@ -74,8 +74,8 @@ def test_a_hundred_exercises_are_distinct_and_begin_with_the_ten(topic, sheets):
 
 @pytest.mark.parametrize("topic", ["trace", "update", "margin", "descent", "dual"])
 def test_other_seeds_make_other_sheets(topic):
-    made = {repr([exercise.data for exercise in sx.exercise(topic, seed=seed, count=3)]) for seed in range(60)}
-    assert len(made) == 60
+    made = {repr([exercise.data for exercise in sx.exercise(topic, seed=seed, count=3)]) for seed in range(40)}
+    assert len(made) == 40
 
 
 def test_a_mixed_sheet_takes_every_topic_in_turn(sheets):
