@@ -11,6 +11,7 @@ from separatrix.cli.certify import certify, verify
 from separatrix.cli.compare import compare
 from separatrix.cli.datasets import datasets
 from separatrix.cli.exercise import exercise
+from separatrix.cli.descend import descend
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
 from separatrix.cli.grouped_help import GroupedCommand, GroupedCommands
@@ -64,7 +65,7 @@ COMMANDS = {
     "Train and predict": (fit, predict, update),
     "Look into a model": (inspect, report, plot, export),
     "Choose a model": (compare,),
-    "Prove and teach": (certify, verify, trace, plane, labellings, exercise, demo, datasets),
+    "Prove and teach": (certify, verify, trace, plane, labellings, descend, exercise, demo, datasets),
 }
 for _group, _commands in COMMANDS.items():
     for _command in _commands:

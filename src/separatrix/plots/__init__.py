@@ -16,7 +16,7 @@ from separatrix.plots.boundaries import decision_boundary
 from separatrix.plots.brackets import bracket
 from separatrix.plots.comparisons import comparison, growth
 from separatrix.plots.curves import loss_curve
-from separatrix.plots.descents import compare_steps, loss_surface, path
+from separatrix.plots.descents import compare_steps, descents, loss_surface, path
 from separatrix.plots.duality import gap
 from separatrix.plots.histograms import margin_histogram
 from separatrix.plots.hulls import hulls
@@ -33,6 +33,7 @@ __all__ = [
     "compare_steps",
     "comparison",
     "decision_boundary",
+    "descents",
     "gap",
     "growth",
     "hulls",

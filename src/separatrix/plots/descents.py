@@ -12,6 +12,7 @@ from matplotlib.colors import BoundaryNorm
 
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.insight.descent import Descent, descend
+from separatrix.insight.expression import Expression
 from separatrix.insight.trace import Trace
 from separatrix.loop.problem import encode_labels
 from separatrix.plots.canvas import extent, new_axes
@@ -20,6 +21,7 @@ from separatrix.rules.losses import LOSSES
 _HEIGHTS = 121  # points along each side of a surface
 _PATHS = ("#d7301f", "#1b1b1b", "#7a3e9d", "#e08214", "#1b7837", "#5b3a1e")
 _SURFACE = "YlGnBu_r"
+_FIRST = 5  # points of a diverging run that are shown
 
 
 def path(run: Descent, ax: Axes | None = None, *, window: Any = None, **line: Any) -> Axes:
@@ -47,7 +49,8 @@ def path(run: Descent, ax: Axes | None = None, *, window: Any = None, **line: An
         low, high = np.array(window, dtype=np.float64).reshape(walked.shape[1], 2).T
     if walked.shape[1] == 1:
         x = np.linspace(low[0], high[0], 400)
-        heights = _heights(lambda at: run.f(at if run.path.ndim == 2 else float(at[0])), x[:, None])
+        f = run.f if isinstance(run.f, Expression) or run.path.ndim == 2 else lambda at: run.f(float(at[0]))
+        heights = _heights(f, x[:, None])
         ax.plot(x, heights, color="#777777", linewidth=1.5)
         _walk(ax, walked[:, 0], run.values, **{"color": _PATHS[0], **line})
         ax.set(xlabel="x", ylabel="f(x)", xlim=(low[0], high[0]))
@@ -111,6 +114,70 @@ def compare_steps(
         last = last if run.path.ndim == 1 else f"({last})"
         ax.set_title(f"step {step:g}: after {run.n_steps} steps x = {last}", fontsize="medium")
     return places
+
+
+def descents(runs: Mapping[str, Descent], axes: Any = None, *, title: str | None = None) -> list[Axes]:
+    r"""Draw several descents on the same function side by side, all on the same part of it.
+
+    What is shown holds every run that stays near the start whole; of one that diverges, only its first steps.
+
+    Parameters
+    ----------
+    runs : mapping of str to Descent
+        From :func:`separatrix.descend`, in one or two variables; the name is the title of its Axes.
+    axes : sequence or array of Axes, optional
+        One for each.
+    title : str, optional
+        Of the whole figure, where it is a new one.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> steps = (0.1, 1.1)
+    >>> runs = {f"step {step}": descend(lambda x: x * x, lambda x: 2 * x, 2.0, step) for step in steps}
+    >>> [ax.get_title() for ax in descents(runs)]
+    ['step 0.1\nconverged after 69 steps', 'step 1.1\ndiverging']
+    """
+    if not isinstance(runs, Mapping) or not all(isinstance(run, Descent) for run in runs.values()) or not runs:
+        raise TypeError("descents draws a dict of names and what sx.descend returns, at least one")
+    if len({run.path.shape[1:] for run in runs.values()}) > 1:
+        raise ValueError("descents draws runs on one function; these have different numbers of variables")
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        shape = panels(len(runs))
+        figure, axes = plt.subplots(
+            *shape, figsize=(3.7 * shape[1], 3.5 * shape[0]), layout="constrained", squeeze=False
+        )
+        if title is not None:
+            figure.suptitle(title)
+        for ax in axes.ravel()[len(runs) :]:
+            ax.remove()
+        axes = axes.ravel()[: len(runs)]
+    places: list[Axes] = list(np.ravel(np.array(axes, dtype=object)))
+    if len(places) != len(runs):
+        raise ValueError(f"axes must hold one Axes for each of the {len(runs)} runs; found {len(places)}")
+    low, high = extent(np.concatenate([_near(run) for run in runs.values()]), 0.12)
+    for place, (ax, (name, run)) in enumerate(zip(places, runs.items(), strict=True)):
+        path(run, ax, window=np.stack([low, high], axis=1))
+        ax.set_title(f"{name}\n{str(run.status).split(':')[0]}", fontsize="medium")
+        if place % panels(len(runs))[1]:
+            ax.set_ylabel("")
+    return places
+
+
+def panels(n: int) -> tuple[int, int]:
+    """Return rows and columns for so many pictures side by side, at most four in a row."""
+    columns = min(n, 4) if n != 5 else 3
+    return -(-n // columns), columns
+
+
+def _near(run: Descent) -> Floats:
+    """Return the points of a run that should be seen: all, or the first few of one that goes far away."""
+    walked = run.path.reshape(len(run.path), -1)
+    walked = walked[np.isfinite(walked).all(axis=1)]
+    return walked[:_FIRST] if run.outcome == "diverging" else walked
 
 
 def loss_surface(
@@ -187,6 +254,8 @@ def _points(run: Any) -> Floats:
 
 def _heights(f: Callable[[Floats], Any], points: Floats) -> Floats:
     """Return the function at each point, NaN where it has no value."""
+    if isinstance(f, Expression):
+        return f.over(points)
     with np.errstate(all="ignore"):
         values = []
         for point in points:
@@ -216,10 +285,17 @@ def _contours(ax: Axes, f: Callable[[Floats], Any], low: Floats, high: Floats, *
 
 
 def _walk(ax: Axes, x: Floats, y: Floats, **line: Any) -> None:
-    """Draw a walk: its line, its points where they are few, where it starts and where it ends."""
+    """Draw a walk: its line, its first points, where it starts and where it ends."""
     colour = line.pop("color")
-    marker = "." if len(x) <= 60 else None
-    style = {"linewidth": 1.1, "marker": marker, "markersize": 6, "alpha": 0.9, "zorder": 4, **line}
+    style = {
+        "linewidth": 1.1,
+        "marker": ".",
+        "markersize": 6,
+        "alpha": 0.9,
+        "zorder": 4,
+        "markevery": slice(60),
+        **line,
+    }
     ax.plot(x, y, color=colour, **style)
     ax.plot(x[0], y[0], "o", markersize=7, markerfacecolor="white", markeredgecolor=colour, zorder=5)
     ax.plot(x[-1], y[-1], "*", markersize=14, markerfacecolor=colour, markeredgecolor="white", zorder=6)
