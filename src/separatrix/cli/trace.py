@@ -21,6 +21,7 @@ from separatrix.cli.options import (
 )
 from separatrix.cli.trace_data import read_rows
 from separatrix.cli.trace_output import Format, output_format, write_trace
+from separatrix.cli.trace_pictures import Animate, StepsPlot, check_pictures, draw_pictures
 from separatrix.cli.writing import say
 from separatrix.loop.problem import as_exact
 
@@ -152,6 +153,8 @@ def trace(
             "--output", "-o", help="Write to this file (.md, .tex, .html, .csv, .json, .txt).", rich_help_panel=OUTPUT
         ),
     ] = None,
+    animate: Animate = None,
+    plot: StepsPlot = None,
     features: Features = None,
     exclude: Exclude = None,
     sql: Sql = None,
@@ -177,6 +180,7 @@ def trace(
     from separatrix.insight.trace import trace as run_trace
 
     written = output_format(output, format, json)
+    check_pictures(animate, plot)
     given: dict[str, Any] = {
         "eta0": None if eta0 is None else _exact("--eta0", eta0), "boundary": boundary, "augmented": augmented,
         "flipped": flipped, "labels": labels, "threshold": threshold, "decimals": decimals, "digits": digits,
@@ -201,6 +205,7 @@ def trace(
         readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), batch=_batch(batch),
         bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
     )  # fmt: skip
+    draw_pictures(run, animate, plot)
     write_trace(run, written, output)
 
 

@@ -1,7 +1,7 @@
 """Plots, as pure functions: each takes what it shows and an Axes (a new one by default) and returns the Axes.
 
-Needs matplotlib, which the ``plot`` extra installs. Nothing here trains, prints or writes files. One file for each
-thing that is drawn; canvas.py holds what they share.
+Needs matplotlib, which the ``plot`` extra installs. Nothing here trains or prints, and only ``animation`` writes a
+file. One file for each thing that is drawn; canvas.py holds what they share.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ try:
 except ImportError as problem:  # pragma: no cover
     raise ImportError("separatrix.plots needs matplotlib: install separatrix with its 'plot' extra") from problem
 
+from separatrix.plots.animations import animation
 from separatrix.plots.balls import ball
 from separatrix.plots.boundaries import decision_boundary
 from separatrix.plots.brackets import bracket
@@ -25,9 +26,11 @@ from separatrix.plots.loss_shapes import losses
 from separatrix.plots.margins import margin
 from separatrix.plots.mistakes import mistakes
 from separatrix.plots.planes import plane
+from separatrix.plots.updates import updates
 from separatrix.plots.weights import weights
 
 __all__ = [
+    "animation",
     "ball",
     "bracket",
     "compare_steps",
@@ -46,5 +49,6 @@ __all__ = [
     "mistakes",
     "path",
     "plane",
+    "updates",
     "weights",
 ]
