@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,31 +10,27 @@ import typer
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, open_named
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
+from separatrix.cli.plot_kinds import NEEDS, Kind, draw, read_rows
 from separatrix.cli.writing import say
-
-
-class Kind(str, enum.Enum):
-    """What is drawn."""
-
-    boundary = "boundary"
-    loss = "loss"
-    margins = "margins"
-    weights = "weights"
-
-
-_MOST_NUMBERS = 30_000_000  # that a boundary is drawn from
 
 
 def plot(
     model: Annotated[Path, typer.Argument(help="Model file, as fit writes it.")],
     source: Annotated[
-        str | None, typer.Argument(help="Rows to draw, for boundary and margins; a source as for fit.")
+        str | None,
+        typer.Argument(
+            help="Rows to draw, for the kinds that draw rows; a source as for fit. margin and support need "
+            "the rows that the model was trained on."
+        ),
     ] = None,
     kind: Annotated[
         Kind,
         typer.Option(
-            help="boundary: rows and decision regions; margins: histogram of distances to the boundary; weights: the "
-            "largest; loss: training curve.",
+            help="Of rows: boundary (rows and decision regions), margins (histogram of distances to the boundary), "
+            "hulls (convex hulls and the widest margin between them; two features), ball (smallest enclosing ball; two "
+            "features). Of an SVM and its training rows: margin (support vectors and slack; two features), support "
+            "(alpha and margin of each row). Of the model alone: weights (the largest), loss (training curve), "
+            "mistakes (of a perceptron, with their bound).",
             rich_help_panel=OUTPUT,
         ),
     ] = Kind.boundary,
@@ -53,13 +48,15 @@ def plot(
         bool, typer.Option("--json", help="Print the path of the image as JSON.", rich_help_panel=OUTPUT)
     ] = False,
 ) -> None:
-    """Draw the boundary, margins, weights or training curve of a model.
+    """Draw the boundary, margins, support vectors, weights or training curve of a model.
 
     For example:
 
       separatrix plot penguins.sx penguins
 
       separatrix plot penguins.sx --kind weights -o weights.svg
+
+      separatrix plot svm.sx points.csv --kind margin
 
     Needs matplotlib: pip install 'separatrix[plot]'.
     """
@@ -72,14 +69,14 @@ def plot(
     check_picture(path, "-o")
     guard().writes(path)
     rows: Any = None
-    if kind in (Kind.boundary, Kind.margins):
+    if kind in NEEDS:
         if source is None and sql is None:
             raise ValueError(f"--kind {kind.value} draws rows: give their source after the model")
-        from separatrix.tables.whole import read_prepared
-
+        NEEDS[kind](loaded)
         with open_named(source, sql, db, delimiter) as opened:
-            rows = read_prepared(loaded, opened)
-    figure = _draw(loaded, kind, rows, top)
+            rows = read_rows(loaded, opened, kind)
+    figure = new_figure()
+    draw(loaded, kind, rows, top, figure.subplots())
     write_picture(figure, path)
     if json:
         import json as to_text
@@ -87,53 +84,3 @@ def plot(
         typer.echo(to_text.dumps({"kind": kind.value, "picture": str(path)}))
     else:
         say(f"Plot written to {path}.")
-
-
-def _draw(model: Any, kind: Kind, rows: Any, top: int) -> Any:
-    figure = new_figure()
-    from separatrix import plots
-
-    ax = figure.subplots()
-    names = model.preparation.names
-    if kind is Kind.loss:
-        _draw_loss(model, ax)
-    elif kind is Kind.weights:
-        from separatrix.tables.weights import weights_of
-
-        weights = weights_of(model)
-        if weights is None:
-            raise ValueError(f"this {type(model.estimator).__name__} has no weights to draw")
-        plots.weights(weights.names, weights.per_deviation, weights.titles, ax, most=top)
-    elif kind is Kind.margins:
-        plots.margin_histogram(model.estimator, rows[0], rows[1], ax)
-    else:
-        X, y = rows
-        if X.shape[0] * X.shape[1] > _MOST_NUMBERS:
-            raise ValueError(f"a boundary in {X.shape[1]:,} dimensions cannot be drawn; try --kind margins")
-        X = X.toarray() if hasattr(X, "toarray") else X
-        scaled = "" if model.preparation.scale == "none" else " (scaled)"
-        plots.decision_boundary(model.estimator, X, y, ax, names=[name + scaled for name in names])
-        if X.shape[1] > 2 and not (len(model.classes_) == 2 and hasattr(model.estimator, "coef_")):
-            ax.set_title(
-                "projection of the rows; colours: predictions on the plane through their mean", fontsize="small"
-            )
-    return figure
-
-
-def _draw_loss(model: Any, ax: Any) -> None:
-    from separatrix import plots
-
-    if model.facts.progress is not None:  # streamed from disk
-        made = model.facts.mistakes
-        if not made:
-            raise ValueError("training was interrupted in the first epoch: there is no curve to draw")
-        ax.plot(range(1, len(made) + 1), made, marker="o" if len(made) < 3 else None)
-        ax.set_xlabel("epoch")
-        ax.set_ylabel("mistakes")
-        ax.grid(alpha=0.25)
-        return
-    if type(model.estimator).__name__ in ("LinearSVM", "KernelSVM"):
-        raise ValueError(
-            "a support vector machine is solved to a duality gap and has no loss per epoch; try another --kind"
-        )
-    plots.loss_curve(model.estimator, ax)

@@ -26,7 +26,9 @@ from separatrix.plots.loss_shapes import losses
 from separatrix.plots.margins import margin
 from separatrix.plots.mistakes import mistakes
 from separatrix.plots.planes import plane
+from separatrix.plots.supports import support
 from separatrix.plots.updates import updates
+from separatrix.plots.vectors import projection, update_vectors
 from separatrix.plots.weights import weights
 
 __all__ = [
@@ -49,6 +51,9 @@ __all__ = [
     "mistakes",
     "path",
     "plane",
+    "projection",
+    "support",
+    "update_vectors",
     "updates",
     "weights",
 ]

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.original_units import dense, original_units
+from separatrix.insight.trace import Trace
 from separatrix.loop.problem import encode_labels
 from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, new_axes
 
 
 def decision_boundary(
-    model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequence[str] | None = None
+    model: Any, X: Any = None, y: Any = None, ax: Axes | None = None, *, names: Sequence[str] | None = None
 ) -> Axes:
-    """Draw the data and the boundary of a fitted classifier.
+    """Draw the data and the boundary of a fitted classifier, or of the final weights of a trace.
 
     With two features the background is the predicted class. With more, the data are projected, and the
     axis labels say how: for a linear model of two classes on the signed distance to the boundary, which is then exactly
@@ -28,10 +29,10 @@ def decision_boundary(
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier or Trace
         With ``predict`` and ``classes_``; ``coef_`` and ``intercept_`` make it linear, behind scalers too.
     X : array, sparse matrix or frame of shape (n_samples, n_features)
-        The examples.
+        The examples; those of a Trace by default.
     y : sequence of labels
         Their classes, all known to the model.
     ax : Axes, optional
@@ -44,6 +45,13 @@ def decision_boundary(
     Axes
         Examples on the wrong side have a dark edge.
     """
+    if isinstance(model, Trace):
+        model = TracedModel(model)
+        X, y = (model.X, model.y) if X is None and y is None else (X, y)
+    if not hasattr(model, "predict"):
+        raise TypeError(f"decision_boundary draws a fitted classifier or a Trace; found {type(model).__name__}")
+    if X is None or y is None:
+        raise TypeError("decision_boundary needs examples X and their labels y; only a Trace holds its own")
     ax = new_axes(ax)
     rows = Rows(X)
     values = (rows.values.toarray() if is_sparse(rows.values) else rows.values).astype(np.float64)
@@ -71,6 +79,26 @@ def decision_boundary(
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=flat.labels[0], ylabel=flat.labels[1])
     ax.legend(frameon=True, framealpha=0.85)
     return ax
+
+
+class TracedModel:
+    """The final weights of a trace as a classifier, and the examples that it was traced on."""
+
+    def __init__(self, run: Trace) -> None:
+        self.classes_ = np.array(run.classes)
+        self.coef_ = np.array([[float(value) for value in run.weights]])
+        self.intercept_ = np.array([float(run.bias)])
+        examples = {step.index: step for step in run.steps}
+        self.X = np.array([[float(value) for value in step.x] for step in examples.values()])
+        self.y = self.classes_[[int(step.y > 0) for step in examples.values()]]
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the activation of each row."""
+        return np.asarray(dense(Rows(X).values) @ self.coef_[0] + self.intercept_[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row; a tie is the positive class."""
+        return np.asarray(self.classes_[(self.decision_function(X) >= 0).astype(np.intp)])
 
 
 def known_labels(model: Any, y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

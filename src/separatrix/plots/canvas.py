@@ -27,7 +27,8 @@ def new_axes(ax: Axes | None) -> Axes:
 
 def last(model: Any) -> Any:
     """Return the last step of a pipeline, or the model itself."""
-    return model.steps[-1][1] if hasattr(model, "steps") else model
+    steps = getattr(model, "steps", None)  # a list; those of a Trace are a tuple
+    return steps[-1][1] if isinstance(steps, list) else model
 
 
 def colours_of(n: int) -> list[Any]:

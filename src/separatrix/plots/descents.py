@@ -237,7 +237,8 @@ def loss_surface(
     filled = _contours(ax, value, low, high, filled=True)
     ax.figure.colorbar(filled, ax=ax, label=f"mean {loss} loss", format="%.3f", ticks=filled.levels[::4])
     for place, (name, points) in enumerate(walked.items()):
-        _walk(ax, points[:, 0], points[:, 1], color=_PATHS[place % len(_PATHS)], label=name)
+        marker = "." if len(points) <= 60 else None
+        _walk(ax, points[:, 0], points[:, 1], color=_PATHS[place % len(_PATHS)], label=name, marker=marker)
     ax.set(xlabel="weight w", ylabel="bias b", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     if walked:
         ax.legend(frameon=True, framealpha=0.9, loc="lower right")

@@ -34,6 +34,8 @@ def margin_histogram(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes
     Axes
         Where it was drawn.
     """
+    if not hasattr(model, "decision_function"):
+        raise TypeError(f"margin_histogram draws a classifier with decision_function; found {type(model).__name__}")
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
     classes, codes = known_labels(model, y, len(scores))
     if scores.ndim == 1:
