@@ -236,7 +236,8 @@ def _verdict(f: Expression, size: float, run: Descent, digits: int) -> str:
         )
     elif run.outcome == "too many steps" and _oscillates(run):
         before = _point(f, run.path[-2], digits)
-        text = f"oscillates between {before} and {end} after {times(run.n_steps, 'step')}: the step is too large"
+        advice = str(run.status).partition("; ")[2] or "the step is too large"
+        text = f"oscillates between {before} and {end} after {times(run.n_steps, 'step')}; {advice}"
     else:
         text = str(run.status)
     return f"step {size:g}: {text}"

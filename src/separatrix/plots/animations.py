@@ -102,10 +102,10 @@ def _text(scene: Scene, moment: Moment) -> str:
     step = moment.step
     if step is None:
         return f"start: {scene.state(moment.after)}"
-    where = f"epoch {step.epoch}, example {step.index + 1}"
+    where = f"epoch {step.epoch}, {moment.examples}"
     seen = f"activation {float(step.activation) + 0.0:.4g}, class {scene.run.classes[int(step.y > 0)]}"
     what = f"update to {scene.state(moment.after)}" if moment.changed else f"no update, {scene.state(moment.after)}"
-    return f"{where}: {seen}; {what}"
+    return f"{where}: {seen}; {what}" if len(moment.seen) == 1 else f"{where}; {what}"
 
 
 def _pictures(scene: Scene, moments: list[Moment], texts: list[str]) -> Iterator[Any]:

@@ -66,7 +66,7 @@ def support(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weight
             mine = (codes == code) & own
             ax.scatter(
                 found.margin[mine], found.alpha[mine], s=size, color=colour, marker=MARKERS[code], alpha=look,
-                edgecolor="white", linewidth=0.5, zorder=3, clip_on=False,
+                edgecolor="white", linewidth=0.5, zorder=3,
                 label=str(classes[code]) if own is held else None,
             )  # fmt: skip
     low, high = float(found.margin.min()), float(found.margin.max())

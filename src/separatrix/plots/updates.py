@@ -27,6 +27,13 @@ class Moment(NamedTuple):
     before: Floats
     after: Floats
     step: Any
+    seen: tuple[Any, ...] = ()  # the steps that caused the change: several in a fold
+
+    @property
+    def examples(self) -> str:
+        """The examples by number, as text."""
+        numbers = [str(step.index + 1) for step in self.seen]
+        return f"example{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
 
     @property
     def changed(self) -> bool:
@@ -87,7 +94,7 @@ def updates(
         scene.draw(ax, moment)
         title = "start"
         if moment.step is not None:
-            title = f"update {number}: epoch {moment.step.epoch}, example {moment.step.index + 1}"
+            title = f"update {number}: epoch {moment.step.epoch}, {moment.examples}"
         ax.set_title(f"{title}\n{scene.state(moment.after)}", fontsize="small")
     return places
 
@@ -139,9 +146,20 @@ class Scene:
         moments = [Moment(0, now, now, None)]
         for number, step in enumerate(self.run.steps, start=1):
             after = numbers(step.weights, step.bias)
-            moments.append(Moment(number, now, after, step))
+            seen = self._caused(number - 1) if not np.array_equal(now, after) else [step]
+            moments.append(Moment(number, now, after, step, tuple(seen)))
             now = after
         return moments
+
+    def _caused(self, place: int) -> list[Any]:
+        """Return the steps that caused the change at this one; the steps of a fold all hold the weights after it."""
+        first, seen = self.run.steps[place], []
+        for step in self.run.steps[place:]:
+            if (step.epoch, step.weights, step.bias) != (first.epoch, first.weights, first.bias):
+                break
+            if step.updated:
+                seen.append(step)
+        return seen or [first]
 
     def state(self, values: Floats) -> str:
         """Return weights and bias as text, as the trace's view has them."""
@@ -168,8 +186,8 @@ class Scene:
                 own[:, 0], own[:, 1], s=44, color=self.colours[code], marker=MARKERS[code], edgecolor="white",
                 linewidth=0.5, zorder=3,
             )  # fmt: skip
-        if moment.step is not None:
-            across, up = (float(value) for value in moment.step.x)
+        for step in moment.seen:
+            across, up = (float(value) for value in step.x)
             ax.scatter(across, up, s=150, facecolor="none", edgecolor=_SEEN, linewidth=1.5, zorder=4)
         ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
         place = ax.get_subplotspec()  # in a grid, axes are named at its edges only
