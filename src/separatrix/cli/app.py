@@ -10,8 +10,8 @@ from separatrix import __version__
 from separatrix.cli.certify import certify, verify
 from separatrix.cli.compare import compare
 from separatrix.cli.datasets import datasets
-from separatrix.cli.exercise import exercise
 from separatrix.cli.descend import descend
+from separatrix.cli.exercise import exercise
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
 from separatrix.cli.grouped_help import GroupedCommand, GroupedCommands
