@@ -87,3 +87,13 @@ def test_other_models_with_dual_weights_are_refused():
     X, y = sx.datasets.load("and")
     with pytest.raises(ValueError, match="KernelPerceptron has no dual weights"):
         sx.kkt(sx.KernelPerceptron().fit(X, y), X, y)
+
+
+def test_an_alpha_of_rounding_errors_is_not_a_support_vector():
+    X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    model = sx.LinearSVM().fit(X, y)
+    model.support_ = np.array([1, 2, 3], dtype=np.int32)
+    model.dual_coef_ = np.array([[-0.5, 0.5, 2e-17]])
+    conditions = sx.kkt(model, X, y)
+    assert conditions.worst < 1e-9
+    assert conditions.free.tolist() == [False, True, True, False]

@@ -88,7 +88,7 @@ class Conditions:
     @property
     def free(self) -> NDArray[np.bool_]:
         """Which points are free support vectors: those with alpha between 0 and C."""
-        return np.asarray((self.alpha > 0) & (self.alpha < self.cost * (1.0 - 1e-12)))
+        return np.asarray(_is_positive(self.alpha) & (self.alpha < self.cost * (1.0 - 1e-12)))
 
     def of_class(self, label: Any) -> Conditions:
         """Return the conditions of one of several classes against the others."""
@@ -198,7 +198,8 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     with np.errstate(invalid="ignore"):
         short = 1.0 - margin - (0.5 * alpha / cost if squared else 0.0)
     upper = np.full(signs.shape, np.inf) if squared else cost
-    residual = np.where(alpha <= 0, np.maximum(short, 0.0), np.abs(short))
+    positive_alpha = _is_positive(alpha)
+    residual = np.where(positive_alpha, np.abs(short), np.maximum(short, 0.0))
     residual = np.where(alpha >= upper * (1.0 - 1e-12), np.maximum(-short, 0.0), residual)
     residual = np.maximum(residual, np.maximum(-alpha, np.where(np.isinf(upper), 0.0, alpha - upper)))
     residual = np.where(cost > 0, residual, 0.0)  # a point of weight 0 was left out: any margin will do
@@ -226,7 +227,7 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     )
     with np.errstate(invalid="ignore"):
         wanted = signs * (1.0 - (0.5 * alpha / cost if squared else 0.0))
-    free = (alpha > 0) & (alpha < upper * (1.0 - 1e-12)) & has_bias
+    free = positive_alpha & (alpha < upper * (1.0 - 1e-12)) & has_bias
     free_bias = np.where(free, wanted - products, np.nan)
     lengths = [each for each in stationarities if each is not None]
 
@@ -249,3 +250,8 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
         stationarities=stationarities,
         balances=tuple(balances.tolist()),
     )
+
+
+def _is_positive(alpha: Floats) -> NDArray[np.bool_]:
+    """Return which alphas are more than rounding errors of the largest of their task."""
+    return np.asarray(alpha > 1e-12 * alpha.max(axis=0, initial=0.0))
