@@ -110,7 +110,7 @@ def test_pictures(run, tmp_path):
         (("--weights", "1,2", "--point", "1"), "--point 1 has 1 numbers, but --weights has 2"),
         (("--weights", "1,2", "--target", "y"), "there are no data"),
         (("--weights", "1,2", "-o", "a.csv"), "there is no table for -o"),
-        (("lecture-000", "--weights", "1,2", "-o", "a.pdf"), "the ending must be one of .md, .tex, .html, .csv"),
+        (("lecture-000", "--weights", "1,2", "-o", "a.pdf"), "the ending must be one of .md, .markdown, .tex"),
         (("lecture-000", "--weights", "1,2", "--plot", "a.txt"), "the ending must be one of .png, .svg, .pdf"),
         (("lecture-000", "--weights", "1,2", "--top", "0"), "--top must be at least 1"),
         (("nothing.csv", "--weights", "1,2", "--target", "y"), "nothing.csv"),

@@ -57,7 +57,10 @@ def test_a_format_goes_before_an_ending(run, tmp_path):
         (("gate", "--count", 1000), "count must be at most 100; got 1000"),
         (("gate", "--tie"), "tie is an option of the topic trace"),
         (("gate", "--format", "pdf"), "--format"),
-        (("gate", "-o", "a.pdf"), "-o a.pdf must end in .md, .tex or .html, or --format must say what to write"),
+        (
+            ("gate", "-o", "a.pdf"),
+            "-o a.pdf: the ending must be one of .md, .markdown, .tex, .html, .htm, .txt, or give --format",
+        ),
         (("gate", "-o", "nowhere/a.md"), "cannot write nowhere/a.md"),
     ],
 )

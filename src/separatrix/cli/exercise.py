@@ -10,6 +10,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import DATA, OUTPUT
+from separatrix.cli.table_formats import ENDINGS, format_of
 from separatrix.cli.writing import console, plain_table, print_content, say
 from separatrix.files import write_text
 from separatrix.text import times
@@ -23,10 +24,7 @@ class Format(str, enum.Enum):
     html = "html"
 
 
-_ENDINGS = {
-    ".md": Format.markdown, ".markdown": Format.markdown, ".txt": Format.markdown, ".tex": Format.latex,
-    ".html": Format.html, ".htm": Format.html,
-}  # fmt: skip
+_ENDINGS = {**{ending: name for ending, name in ENDINGS.items() if name != "csv"}, ".txt": "markdown"}
 
 
 def exercise(
@@ -83,21 +81,11 @@ def exercise(
         return
     if output is not None:
         guard().writes(output)
-    chosen = format or _of_ending(output)
+    chosen = format_of(format, output, _ENDINGS) or "markdown"
     sheet = make_sheet(topic, seed=seed, count=count, tie=tie)
-    text = {Format.markdown: sheet.to_markdown, Format.latex: sheet.to_latex, Format.html: sheet.to_html}[chosen](
-        solution=solution
-    )
+    text = getattr(sheet, f"to_{chosen}")(solution=solution)
     if output is None:
         print_content(text.rstrip("\n"))
     else:
         write_text(output, text)
         say(f"{times(len(sheet), 'exercise')} written to {output}", err=True)
-
-
-def _of_ending(output: Path | None) -> Format:
-    if output is None:
-        return Format.markdown
-    if output.suffix.lower() not in _ENDINGS:
-        raise ValueError(f"-o {output} must end in .md, .tex or .html, or --format must say what to write")
-    return _ENDINGS[output.suffix.lower()]

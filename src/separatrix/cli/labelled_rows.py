@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from separatrix.cli.options import is_example, open_named
+from separatrix.cli.options import open_named, target_of
 from separatrix.cli.writing import say
 from separatrix.loop.problem import as_exact
 
-_MOST_CELLS = 1_000_000
+MOST_CELLS = 1_000_000  # that become Python's numbers
 
 
 class LabelledRows(NamedTuple):
@@ -24,25 +24,37 @@ def read_labelled(
     features: list[str] | None, exclude: list[str] | None,
 ) -> LabelledRows:  # fmt: skip
     """Return the complete rows of a source; cells such as 1/3 are exact, categories one-hot encoded."""
-    from separatrix.tables.columns import ColumnOptions, choose
-    from separatrix.tables.sources.base import TableSource
-    from separatrix.tables.sources.exact import has_exact_numbers, read_exact
+    from separatrix.tables.columns import ColumnOptions
     from separatrix.tables.whole import read_whole
 
-    if target is None and sql is None and is_example(data):
-        target = "label"
-    asked = ColumnOptions(target, tuple(features or ()), tuple(exclude or ()))
+    asked = ColumnOptions(target_of(data, target), tuple(features or ()), tuple(exclude or ()))
     with open_named(data, sql, db, delimiter) as source:
-        if isinstance(source, TableSource) and not source.typed:
-            chosen = choose(source.name, source.columns, asked)
-            texts = [column for column in chosen.categories if column.kind == "text"]
-            if texts and chosen.target is not None and has_exact_numbers(source, (*chosen.numbers, *chosen.categories)):
-                exact = read_exact(source, chosen.order, chosen.target.name, _MOST_CELLS)
-                return LabelledRows(exact.X, exact.y, list(chosen.order))
+        if (exact := rows_as_written(source, asked, fractions_only=True)) is not None:
+            return exact
         whole = read_whole(source, asked)
     if whole.dropped:
         say(f"{whole.dropped:,} rows dropped (missing values)", err=True)
     return LabelledRows(whole.X, whole.y.tolist(), list(whole.names))
+
+
+def rows_as_written(source: Any, asked: Any, *, fractions_only: bool = False) -> LabelledRows | None:
+    """Return the numbers of a CSV file exactly as they are written; None where some column is not of numbers.
+
+    With ``fractions_only`` also where no column has cells such as 1/3, which no float can hold.
+    """
+    from separatrix.tables.columns import choose
+    from separatrix.tables.sources.base import TableSource
+    from separatrix.tables.sources.exact import has_exact_numbers, read_exact
+
+    if not isinstance(source, TableSource) or source.typed:
+        return None
+    chosen = choose(source.name, source.columns, asked)
+    if fractions_only and not any(column.kind == "text" for column in chosen.categories):
+        return None
+    if chosen.target is None or not has_exact_numbers(source, (*chosen.numbers, *chosen.categories)):
+        return None
+    exact = read_exact(source, chosen.order, chosen.target.name, MOST_CELLS)
+    return LabelledRows(exact.X, exact.y, list(chosen.order))
 
 
 def signs_of(y: list[Any], positive: str | None) -> list[int]:

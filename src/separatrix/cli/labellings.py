@@ -21,8 +21,8 @@ from separatrix.cli.options import (
     Json,
     Source,
     Sql,
-    is_example,
     open_named,
+    target_of,
 )
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
 from separatrix.cli.table_formats import FormatOption, OutputOption, format_of, write_table
@@ -122,8 +122,7 @@ def _read(
     from separatrix.tables.sources.cells import exact_number
     from separatrix.text import listed
 
-    if target is None and sql is None and is_example(data):
-        target = "label"
+    target = target_of(data, target)
     with open_named(data, sql, db, delimiter) as source:
         if isinstance(source, MatrixSource):
             blocks = [X.toarray() if hasattr(X, "toarray") else X for X, _ in source.blocks(MOST_POINTS + 1)]

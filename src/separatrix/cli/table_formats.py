@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +25,9 @@ class TableFormat(str, enum.Enum):
     csv = "csv"
 
 
-_ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
+ENDINGS = {
+    ".md": "markdown", ".markdown": "markdown", ".tex": "latex", ".html": "html", ".htm": "html", ".csv": "csv",
+}  # fmt: skip
 
 FormatOption = Annotated[
     TableFormat | None,
@@ -40,15 +44,18 @@ OutputOption = Annotated[
 ]
 
 
-def format_of(chosen: TableFormat | None, output: Path | None) -> str | None:
-    """Return the name of the format, None for a table on the screen."""
+def format_of(
+    chosen: enum.Enum | None, output: Path | None, endings: Mapping[str, str] = MappingProxyType(ENDINGS)
+) -> str | None:
+    """Return the name of the format, by the ending of the file if none is chosen; None for the screen."""
     if chosen is not None and chosen is not TableFormat.table:
         return str(chosen.value)
     if output is None:
         return None
-    if output.suffix.lower() not in _ENDINGS:
-        raise ValueError(f"-o {output}: the ending must be one of {', '.join(_ENDINGS)}, or give --format")
-    return _ENDINGS[output.suffix.lower()]
+    if output.suffix.lower() not in endings:
+        accepted = ", ".join(ending for ending in endings if ending)
+        raise ValueError(f"-o {output}: the ending must be one of {accepted}, or give --format")
+    return endings[output.suffix.lower()]
 
 
 def write_table(table: Any, name: str, output: Path | None, what: str) -> None:

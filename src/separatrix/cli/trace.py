@@ -19,8 +19,9 @@ from separatrix.cli.options import (
     Sql,
     Target,
 )
+from separatrix.cli.table_formats import FormatOption
 from separatrix.cli.trace_data import read_rows
-from separatrix.cli.trace_output import Format, output_format, write_trace
+from separatrix.cli.trace_output import output_format, write_trace
 from separatrix.cli.trace_pictures import Animate, StepsPlot, check_pictures, draw_pictures
 from separatrix.cli.writing import say
 from separatrix.loop.problem import as_exact
@@ -141,12 +142,7 @@ def trace(
         int | None,
         typer.Option(help="Round to this many decimals. [default: fractions in full]", rich_help_panel=OUTPUT),
     ] = None,
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format", help="Output format. [default: from the ending of --output, else table]", rich_help_panel=OUTPUT
-        ),
-    ] = None,
+    format: FormatOption = None,
     output: Annotated[
         Path | None,
         typer.Option(

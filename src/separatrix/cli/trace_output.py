@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import html
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separatrix.cli.guard import guard
+from separatrix.cli.table_formats import ENDINGS, TableFormat, format_of
 from separatrix.cli.writing import print_content, say, show_trace
 from separatrix.files import write_text
 from separatrix.text import html_table, latex, markdown, times
@@ -17,41 +17,14 @@ if TYPE_CHECKING:
     from separatrix.insight.trace import Trace
 
 
-class Format(str, enum.Enum):
-    """The format of a trace."""
-
-    table = "table"
-    markdown = "markdown"
-    latex = "latex"
-    html = "html"
-    csv = "csv"
+_ENDINGS = {**ENDINGS, ".txt": "markdown", ".json": "json", "": "markdown"}
 
 
-_ENDINGS = {
-    ".md": "markdown", ".markdown": "markdown", ".txt": "table", ".tex": "latex", ".html": "html", ".htm": "html",
-    ".csv": "csv", ".json": "json",
-}  # fmt: skip
-
-
-def output_format(output: Path | None, format: Format | None, json: bool) -> str:
-    """Return the format that the options choose, and note the file as an output; refuse an ending that has none.
-
-    A file without an ending is written as Markdown.
-    """
+def output_format(output: Path | None, format: TableFormat | None, json: bool) -> str:
+    """Return the format that the options choose, and note the file as an output."""
     if output is not None:
         guard().writes(output)
-    if json:
-        return "json"
-    if format is not None:
-        return format.value
-    if output is None:
-        return "table"
-    ending = output.suffix.lower()
-    if ending and ending not in _ENDINGS:
-        raise ValueError(
-            f"{output}: trace writes no {ending} files; the name must end in {', '.join(_ENDINGS)}, or give --format"
-        )
-    return _ENDINGS.get(ending, "markdown")
+    return "json" if json else format_of(format, output, _ENDINGS) or "table"
 
 
 def write_trace(run: Trace, format: str, output: Path | None) -> None:
@@ -127,6 +100,6 @@ def _numbers(value: Any) -> Any:
 
 
 _WRITERS = {
-    "table": _as_markdown, "markdown": _as_markdown, "latex": _as_latex, "html": _as_html,
+    "markdown": _as_markdown, "latex": _as_latex, "html": _as_html,
     "csv": lambda run: run.to_csv(), "json": _as_json,
 }  # fmt: skip
