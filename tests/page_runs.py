@@ -2,7 +2,8 @@
 
 A ``csv`` block is the file whose name stands at the end of the line before it (`points.csv`). A ``console`` block holds
 commands after ``$ separatrix`` and what they print; output that begins with ``separatrix:`` is an error message, with
-exit status 2. A ``python`` block holds ``>>>`` lines. An ellipsis stands for anything.
+exit status 2. A ``python`` block holds ``>>>`` lines. An ellipsis stands for anything. A command between backticks in
+the text is run too, unless it has an ellipsis or a word in capitals in place of a name.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 class Block(NamedTuple):
-    """A fenced block of a page: where it begins, its kind, its text, and the line before it."""
+    """A part of a page that runs: where it begins, its kind, its text, and the line before it."""
 
     line: int
     kind: str
@@ -30,11 +31,22 @@ class Block(NamedTuple):
     before: str
 
 
+_PARTS = re.compile(
+    r"^```(?P<kind>csv|console|python)\n(?P<block>.*?)^```$|^```.*?^```$|`(?P<inline>separatrix [^`]+)`",
+    re.DOTALL | re.MULTILINE,
+)
+_PLACEHOLDER = re.compile(r"\.\.\.|\b[A-Z]{3,}\b")
+
+
 def blocks(page: str) -> Iterator[Block]:
-    """Yield the blocks of a page that something can be done with, in order."""
-    for found in re.finditer(r"^```(csv|console|python)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        above = page[: found.start()].rstrip()
-        yield Block(page.count("\n", 0, found.start()) + 1, found[1], found[2], above.rpartition("\n")[2])
+    """Yield the blocks and commands of a page that something can be done with, in order."""
+    for found in _PARTS.finditer(page):
+        line = page.count("\n", 0, found.start()) + 1
+        if found["kind"]:
+            before = page[: found.start()].rstrip().rpartition("\n")[2]
+            yield Block(line, found["kind"], found["block"], before)
+        elif found["inline"] and not _PLACEHOLDER.search(found["inline"]):
+            yield Block(line, "inline", " ".join(found["inline"].split()), "")
 
 
 def commands(block: str) -> list[tuple[str, str]]:
@@ -54,6 +66,9 @@ def run_page(path: Path, folder: Path, run: Run) -> list[str]:
                 faults.append(f"{where}: no file name in the line before the block")
             else:
                 (folder / name[1]).write_text(block.text, encoding="utf-8")
+        elif block.kind == "inline":
+            status, _, messages = run(*shlex.split(block.text)[1:])
+            faults += [f"{where}: {block.text}\nexit status {status}\n{messages}"] * bool(status)
         elif block.kind == "console":
             faults += _commands(where, block.text, run)
         else:
