@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 Run = Callable[..., tuple[int, str, str]]
@@ -111,9 +111,13 @@ def _pictures(block: str, folder: Path) -> Iterator[str]:
             if not ET.parse(path).getroot().tag.endswith("svg"):
                 yield f"{name} is no SVG image"
         else:
-            with Image.open(path) as image:
-                sides, frames = image.size, getattr(image, "n_frames", 1)
-                plain = len(image.convert("L").resize((64, 64)).getcolors() or []) < 8
+            try:
+                with Image.open(path) as image:
+                    sides, frames = image.size, getattr(image, "n_frames", 1)
+                    plain = len(image.convert("L").resize((64, 64)).getcolors() or []) < 8
+            except UnidentifiedImageError:
+                yield f"{name} is no image"
+                continue
             if not all(200 <= side <= 4000 for side in sides) or plain:
                 yield f"{name} is empty, too small or too large: {sides}"
             if path.suffix == ".gif" and frames < 2:

@@ -50,3 +50,38 @@ def test_there_is_a_page_for_each_lecture_and_every_kept_picture_is_shown():
         assert {"console", "python"} <= kinds
     shown = {(page.parent / each).resolve() for page in PAGES for each in shown_pictures(page.read_text("utf-8"))}
     assert shown == set((DOCS / "pictures" / "lectures").rglob("*.png"))
+
+
+WRONG = """
+Points in `points.csv`, and `separatrix trace points.csv --target y --rule none`:
+
+```csv
+x,y
+1,1
+-1,-1
+```
+
+```console
+$ separatrix certify points.csv --target y
+-1 vs 1: weakly separable
+$ separatrix certify points.csv --target z
+...
+```
+
+```python
+>>> 1 + 1
+3
+>>> open("empty.png", "w").close()
+```
+"""
+
+
+def test_what_a_page_shows_wrongly_is_found(run, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(WRONG, encoding="utf-8")
+    text, verdict, column, total, picture = run_page(page, tmp_path, run)
+    assert "trace points.csv --target y --rule none" in text
+    assert "strictly separable" in verdict
+    assert "exit status 2" in column
+    assert "Got:\n    2" in total
+    assert "empty.png is no image" in picture
