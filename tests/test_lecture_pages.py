@@ -53,7 +53,7 @@ def test_there_is_a_page_for_each_lecture_and_every_kept_picture_is_shown():
 
 
 WRONG = """
-Points in `points.csv`, and `separatrix trace points.csv --target y --rule none`:
+Run `separatrix trace and --rule none` on `points.csv`:
 
 ```csv
 x,y
@@ -80,7 +80,7 @@ def test_what_a_page_shows_wrongly_is_found(run, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(WRONG, encoding="utf-8")
     text, verdict, column, total, picture = run_page(page, tmp_path, run)
-    assert "trace points.csv --target y --rule none" in text
+    assert "trace and --rule none" in text
     assert "strictly separable" in verdict
     assert "exit status 2" in column
     assert "Got:\n    2" in total
