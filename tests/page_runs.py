@@ -1,6 +1,6 @@
 """Run a page of the documentation from top to bottom in one folder: its files, its commands, its lines of Python.
 
-A ``csv`` block is the file whose name stands at the end of the line before it (`points.csv`). A ``console`` block holds
+A ``text`` block after a line that ends in `points.csv` is that file. A ``console`` block holds
 commands after ``$ separatrix`` and what they print; output that begins with ``separatrix:`` is an error message, with
 exit status 2. A ``python`` block holds ``>>>`` lines. An ellipsis stands for anything. A command between backticks in
 the text is run too, unless it has an ellipsis or a word in capitals in place of a name.
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 _PARTS = re.compile(
-    r"^```(?P<kind>csv|console|python)\n(?P<block>.*?)^```$|^```.*?^```$|`(?P<inline>separatrix [^`]+)`",
+    r"^```(?P<kind>text|console|python)\n(?P<block>.*?)^```$|^```.*?^```$|`(?P<inline>separatrix [^`]+)`",
     re.DOTALL | re.MULTILINE,
 )
 _PLACEHOLDER = re.compile(r"\.\.\.|\b[A-Z]{3,}\b")
@@ -60,11 +60,8 @@ def run_page(path: Path, folder: Path, run: Run) -> list[str]:
     faults: list[str] = []
     for block in blocks(path.read_text(encoding="utf-8")):
         where = f"{path.name}:{block.line}"
-        if block.kind == "csv":
-            name = re.search(r"`([\w-]+\.csv)`:?$", block.before)
-            if name is None:
-                faults.append(f"{where}: no file name in the line before the block")
-            else:
+        if block.kind == "text":
+            if name := re.search(r"`([\w-]+\.csv)`:?$", block.before):
                 (folder / name[1]).write_text(block.text, encoding="utf-8")
         elif block.kind == "inline":
             status, _, messages = run(*shlex.split(block.text)[1:])

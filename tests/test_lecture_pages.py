@@ -55,7 +55,7 @@ def test_there_is_a_page_for_each_lecture_and_every_kept_picture_is_shown():
 WRONG = """
 Run `separatrix trace and --rule none` on `points.csv`:
 
-```csv
+```text
 x,y
 1,1
 -1,-1
