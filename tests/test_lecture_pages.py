@@ -36,7 +36,7 @@ def test_everything_on_the_page_gives_what_it_shows(page, run, tmp_path):
         if os.environ.get("SEPARATRIX_TEST_PICTURES") == "keep":
             kept.parent.mkdir(parents=True, exist_ok=True)
             with Image.open(tmp_path / kept.name) as new:
-                new.convert("RGB").quantize(128).save(kept, optimize=True)
+                new.convert("RGB").quantize(256, Image.Quantize.FASTOCTREE).save(kept, optimize=True)
         with Image.open(kept) as old, Image.open(tmp_path / kept.name) as new:
             assert old.size == new.size, f"{kept} differs: draw it anew (see above), and look at it"
 
