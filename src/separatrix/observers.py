@@ -74,7 +74,7 @@ class History:
 
     @property
     def loss_name(self) -> str | None:
-        """Which loss that is: the one recorded, else the first that a stop rule needed; None if there is none."""
+        """Which loss that is, the one recorded, else the first that a stop rule needed; None if there is none."""
         if self.record is not None:
             return self.record
         return next((name for epoch in self.epochs for name in epoch.losses), None)

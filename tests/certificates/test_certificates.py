@@ -178,7 +178,9 @@ def test_capacity():
     assert "separability says nothing here" in str(few.capacity)
     many = sx.certify(*sx.datasets.load("and"))
     assert many.capacity.chance == 14 / 16  # all Boolean functions of two inputs but XOR and its opposite
-    assert "one in 1.14" in str(many.capacity)
+    assert str(many.capacity).endswith("in general position, and 14 of the 16 labellings of 4")
+    large = sx.certify(np.eye(3)[[0, 1, 2] * 9], [0, 1, 1] * 9)
+    assert "of all labellings of 27" in str(large.capacity)
 
 
 @pytest.mark.parametrize("block", range(20))

@@ -32,6 +32,9 @@ _FIELDS = (
 )  # fmt: skip
 
 
+_FEW = 16  # points whose labellings are counted one by one
+
+
 class Bracket(NamedTuple):
     """The largest margin that any plane has lies between these; 0 and 0 when no plane has any."""
 
@@ -73,6 +76,8 @@ class Capacity:
         always = f"planes separate every labelling of {times(self.dimension, 'point')} in general position"
         if self.n <= self.dimension:
             return f"{points}: {always}, so separability says nothing here"
+        if self.n <= _FEW:
+            return f"{points}: {always}, and {round(self.chance * 2**self.n)} of the {2**self.n} labellings of {self.n}"
         odds = f"one in {1.0 / self.chance:,.3g}" if self.chance >= 1e-300 else "almost none"
         return f"{points}: {always}, and {odds} of all labellings of {self.n}"
 

@@ -62,9 +62,9 @@ def fit(
     model: Annotated[
         Model | None,
         typer.Option(
-            help="Perceptrons: averaged, perceptron (last weights), voted, pocket. neuron: logistic unit by gradient "
-            "descent. svm: maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. "
-            "[default: averaged]",
+            help="Perceptrons: averaged, perceptron (last weights), voted, pocket. neuron: sigmoid unit by gradient "
+            "descent on the log loss (--param loss=squared: Lecture 002). svm: maximum margin; online-svm: the same, "
+            "row by row. Not linear: kernel-svm, network. [default: averaged]",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -80,7 +80,7 @@ def fit(
         str | None,
         typer.Option(
             help=f"When to stop training, besides the limits: one or more of {FORMS}, joined with |; {SCHEDULE} (LOSS: "
-            f"{', '.join(LOSSES)}). [default: depends on the model]",
+            f"{', '.join(LOSSES)}). [default: depends on the model; epochs and time alone are added to it]",
             rich_help_panel=MODEL,
         ),
     ] = None,

@@ -114,7 +114,7 @@ def draw(model: Any, kind: Kind, rows: Any, top: int, ax: Any) -> None:
         weights = weights_of(model)
         if weights is None:
             raise ValueError(f"this {type(model.estimator).__name__} has no weights to draw")
-        plots.weights(weights.names, weights.scaled, weights.titles, ax, most=top)
+        plots.weights(weights.names, weights.per_deviation, weights.titles, ax, most=top)
     elif kind is Kind.margins:
         plots.margin_histogram(model.estimator, rows[0], rows[1], ax)
     elif kind is Kind.support:

@@ -106,8 +106,8 @@ def trace(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="More columns, comma-separated: output (the predicted class), margin (y a), loss, delta (the step), "
-            "margin-after, proof.",
+            help="More columns, comma-separated: output (the predicted class), margin (y a), loss, delta (what is "
+            "added to w and b), margin-after, proof.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -131,7 +131,8 @@ def trace(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="Show labels as '+-', '01' or 'own' (as in the data). [default: own]", rich_help_panel=OUTPUT
+            help="Show labels as '+-', '01' or 'own' (as in the data). [default: own; for an example its lecture's]",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     threshold: Annotated[

@@ -38,7 +38,7 @@ def _of_example(name: str, asked: Any, sql: str | None) -> TraceData:
     """Return a built-in example with its lecture's options; the start only where all its columns are kept."""
     from separatrix import datasets
 
-    if asked.target is not None and sql is None:
+    if asked.target not in (None, "label") and sql is None:
         raise ValueError(f"{name} is a built-in example and has its own labels; --target is for files")
     example = datasets.example(name)
     options = {**example.options, **example.view}

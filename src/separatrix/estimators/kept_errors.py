@@ -18,7 +18,7 @@ from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
-from separatrix.stops import counts_errors, errors_seen, kept_errors
+from separatrix.stops import add_kept_errors, counts_errors, errors_seen
 
 _BLOCK = 1 << 22  # activations held at once
 
@@ -62,7 +62,7 @@ def with_kept_errors(
     if counted is None:
         return replace(status, text=f"{status.text}; {what} not checked on the training rows")
     wrong, total = counted
-    return status if wrong == seen else replace(status, text=f"{status.text}; {kept_errors(what, wrong, total)}")
+    return status if wrong == seen else replace(status, text=add_kept_errors(status.text, what, wrong, total))
 
 
 def count_wrong(problem: Problem, decide: Callable[[Rows], Floats], *, tie_is_positive: bool) -> tuple[int, int]:

@@ -60,7 +60,7 @@ class Ball:
 
     @property
     def constant(self) -> float:
-        """The smallest radius as a constant of a model: ``lower`` to 12 digits (40 bits).
+        """The smallest radius as a constant of a model, which is ``lower`` to 12 digits (40 bits).
 
         The lower bound is the closer one, since its error is the square of that of the centre. The last bits of a
         matrix factorisation differ between machines, and a model whose bias constant this is should not.

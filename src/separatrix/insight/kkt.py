@@ -87,7 +87,7 @@ class Conditions:
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        """Which points are free support vectors: those with alpha between 0 and C."""
+        """Which points are free support vectors, with alpha between 0 and C."""
         return np.asarray(_is_positive(self.alpha) & (self.alpha < self.cost * (1.0 - 1e-12)))
 
     def of_class(self, label: Any) -> Conditions:

@@ -94,7 +94,7 @@ class Trace(Sequence[Step]):
 
     @property
     def alphas(self) -> Vector:
-        """The counts of the dual form at the end, one for each example: the weights are ``sum(alpha_i y_i x_i)``.
+        """The counts of the dual form at the end, one for each example; the weights are ``sum(alpha_i y_i x_i)``.
 
         They are those of the last weights of a run of a perceptron rule from zero, each the number of updates with the
         example times the learning rate.

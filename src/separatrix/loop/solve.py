@@ -29,12 +29,12 @@ from separatrix.stops import (
     NoMistakes,
     NoProgress,
     Stop,
+    add_kept_errors,
     as_stop,
     counts_errors,
     errors_seen,
     held_out_fraction,
     is_count,
-    kept_errors,
     watches_progress,
 )
 
@@ -145,7 +145,8 @@ def _with_kept_errors(solution: Solution, problem: Problem, engine: Engine, boun
         return solution
     name = "averaged" if solution.readout == "voted" else solution.readout
     counts = (wrong, problem.n) if problem.weights is None else (wrong, problem.weights.sum(), "of all weight")
-    return replace(solution, status=replace(status, text=f"{status.text}; {kept_errors(f'{name} weights', *counts)}"))
+    text = add_kept_errors(status.text, f"{name} weights", *counts)
+    return replace(solution, status=replace(status, text=text))
 
 
 def new_state(problem: Problem, positive: int, start: Any, *, readout: str, seed: int = 0, clock: Number = 0) -> State:

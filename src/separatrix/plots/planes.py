@@ -30,7 +30,7 @@ def plane(
     positive: Any = None,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw a plane of two features (a line) or of one (a point on the axis): w, the positive side, theta / |w|, rows.
+    """Draw a plane of two features (a line) or of one (a point): w, the positive side, ``theta / |w|``, rows.
 
     The arrow is the normal vector w; it starts on the plane, at the foot of the perpendicular from the origin where
     that is in the picture, and points to the positive side, which is tinted. The dotted segment is the distance

@@ -11,11 +11,13 @@ A reason, and the status of the run, is one sentence that begins with how the ru
 from __future__ import annotations
 
 from separatrix.stops.base import (
+    INSEPARABLE,
     AnyOf,
     Epoch,
     Monitor,
     Stop,
     StopReason,
+    add_kept_errors,
     counts_errors,
     errors_seen,
     is_count,
@@ -39,6 +41,7 @@ from separatrix.stops.rules import (
 from separatrix.stops.text import as_stop, parse
 
 __all__ = [
+    "INSEPARABLE",
     "AnyOf",
     "Epoch",
     "EpochsInAll",
@@ -52,6 +55,7 @@ __all__ = [
     "Stop",
     "StopReason",
     "TimeLimit",
+    "add_kept_errors",
     "as_stop",
     "counts_errors",
     "errors_seen",

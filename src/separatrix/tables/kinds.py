@@ -6,7 +6,7 @@ import functools
 import operator
 from typing import Any, NamedTuple
 
-from separatrix.stops import EpochsInAll, MaxEpochs, NoProgress, Stop, TimeLimit, parse
+from separatrix.stops import EpochsInAll, MaxEpochs, NoProgress, Stop, TimeLimit, lasting, parse
 
 
 class ModelKind(NamedTuple):
@@ -123,6 +123,7 @@ def make(
         return estimator
     stops: list[Stop | None] = [given_stop, limit]
     if kind.estimator != "LinearSVM":
-        stops = [given_stop or estimator._default_stop(), EpochsInAll(estimator.max_iter), limit]
+        keeps = given_stop is None or not lasting(given_stop)  # a limit alone says nothing of the goal
+        stops = [estimator._default_stop() if keeps else None, given_stop, EpochsInAll(estimator.max_iter), limit]
     wanted = [stop for stop in stops if stop is not None]
     return estimator.set_params(stop=functools.reduce(operator.or_, wanted) if wanted else None)
