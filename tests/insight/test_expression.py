@@ -177,7 +177,14 @@ def test_derivatives_without_a_real_value_are_refused_when_asked_for():
 
 @pytest.mark.parametrize(
     "text",
-    ["x^" * 25 + "x", "sin(x*" * 14 + "x" + ")" * 14, "*".join(f"(x+{k})" for k in range(40)), "(x+y)^64*(x-y)^64"],
+    [
+        "x^" * 25 + "x",
+        "sin(x*" * 14 + "x" + ")" * 14,
+        "*".join(f"(x+{k})" for k in range(40)),
+        "(x+y)^64*(x-y)^64",
+        "(1e-50*640)^1e-50*x",
+        "(2*x)^1e-50*2^(x+1e-9)",
+    ],
 )
 def test_long_functions_are_differentiated_in_no_time(text):
     f = Expression(text)

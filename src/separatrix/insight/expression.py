@@ -36,6 +36,7 @@ _DEEPEST = 30  # levels of parentheses, functions, powers and signs
 _LARGEST_POWER = 64  # of whole exponents
 _MOST_DIGITS = 2000  # that an exact number in SymPy may get
 _HUGE = 1e100  # constants lie between one over this and this
+_SMALL = 1000  # the largest part of a fraction that SymPy gets
 _MOST_NODES = 5000  # of a derivative
 
 _TOKEN = re.compile(
@@ -338,11 +339,17 @@ def _short(text: str) -> str:
 
 
 def _to_sympy(node: Node, sympy: Any, symbols: dict[str, Any]) -> Any:
-    """Return the same in SymPy, by its constructors."""
-    if node.kind == "number":
-        return sympy.Rational(node.number.numerator, node.number.denominator)
+    """Return the same in SymPy, by its constructors; constants as small fractions, or as floats.
+
+    Exact arithmetic with large fractions, in powers above all, can take forever.
+    """
     if node.kind in CONSTANTS:
         return sympy.pi if node.kind == "pi" else sympy.E
+    if not node.variables:
+        value = float(_at(node, {}))
+        near = Fraction(value).limit_denominator(_SMALL)
+        exact = abs(near.numerator) <= _SMALL and float(near) == value
+        return sympy.Rational(near.numerator, near.denominator) if exact else sympy.Float(value)
     if node.kind in VARIABLES:
         return symbols[node.kind]
     given = [_to_sympy(operand, sympy, symbols) for operand in node.operands]
@@ -360,6 +367,8 @@ def _from_sympy(form: Any, sympy: Any) -> Node | None:
     """Return a tree of what SymPy made, None if it holds anything that has no real value."""
     if form.is_Rational:
         return Node("number", number=Fraction(int(form.p), int(form.q)))
+    if form.is_Float and math.isfinite(float(form)):
+        return Node("number", number=Fraction(float(form)))
     if form.is_Symbol:
         return Node(str(form.name))
     if form is sympy.pi or form is sympy.E:
