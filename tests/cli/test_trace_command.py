@@ -72,7 +72,8 @@ def test_a_built_in_set_is_the_table_data_of_a_query():
     assert [step["pattern"] for step in turned["steps"][:2]] == ["(1, 1)", "(-1, 1/2)"]
     named = shown("and", "--sql", "select x1, x2, label as y from data", "--target", "y")
     assert named["steps"] == shown("and")["steps"]
-    assert "has its own labels; --target is for files" in refused("and", "--target", "label")
+    assert "has its own labels; --target is for files" in refused("and", "--target", "x1")
+    assert shown("and", "--target", "label") == shown("and")
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ";"), ("a.csv", "\t"), ("a.txt", "|"), ("a.tsv", "\t")])
@@ -214,7 +215,7 @@ def test_markdown_has_a_table_for_each_epoch_and_the_end():
 @pytest.mark.parametrize("name", ["t.pdf", "t.docx", "t.PNG", "t.csv.gz"])
 def test_endings_without_a_format_are_refused_and_nothing_is_written(tmp_path, name):
     message = refused("lecture-000", "-o", tmp_path / name)
-    assert ".md, .markdown, .txt, .tex, .html, .htm, .csv, .json, or give --format" in message
+    assert ".md, .markdown, .tex, .html, .htm, .csv, .txt, .json, or give --format" in message
     assert not list(tmp_path.iterdir())
 
 
@@ -260,3 +261,10 @@ def test_the_command_and_sx_trace_agree():
     run = sx.trace(*datasets.load("or"), columns=("margin", "loss"), bias_constant=2)
     rows = [list(row.values()) for row in shown("or", "--columns", "margin,loss", "--bias-constant", "2")["steps"]]
     assert rows == run.rows()
+
+
+def test_a_cell_with_an_endless_exponent_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n1e999999999,0\n2,1\n")
+    result = CliRunner().invoke(app, ["trace", str(path), "--target", "y"])
+    assert "row 1, column 'a': '1e999999999' is not a number" in str(result.exception)

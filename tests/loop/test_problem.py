@@ -236,3 +236,10 @@ def test_exact_numbers_read_floats_as_the_decimals_they_print_as():
 def test_exact_problems_do_not_run_in_the_compiled_engine():
     with pytest.raises(ValueError, match="exact numbers run in the reference engine only"):
         sx.solve(Problem.from_exact([[1], [2]], y2), sx.rules.Perceptron())
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "1E-999999999", "2e+0001001", "1e1_000_000", "-3.5e99999"])
+def test_a_number_with_an_endless_exponent_is_refused_at_once(text):
+    with pytest.raises(ValueError, match="is not a number, or too large"):
+        as_exact(text)
+    assert as_exact("1e0300") == 10**300

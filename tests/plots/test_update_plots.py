@@ -185,7 +185,7 @@ def test_the_command_draws_both(run, tmp_path):
     [
         (["lecture-000", "--animate", "run.mp4"], "--animate run.mp4: the ending must be .gif or .html"),
         (["lecture-000", "--plot", "run.gif"], "--plot run.gif: the ending must be one of .png, .svg, .pdf"),
-        (["lecture-000", "--plot", "a.png", "-o", "a.png"], "both name a.png"),
+        (["lecture-000", "--animate", "a.html", "-o", "a.html"], "both name a.html"),
         (["three.csv", "--target", "y", "--animate", "run.gif"], "can be drawn for two features; found 3"),
         (["three.csv", "--target", "y", "--plot", "run.png"], "can be drawn for two features; found 3"),
     ],

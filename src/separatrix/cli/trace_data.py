@@ -64,4 +64,6 @@ def _exact_rows(source: Any, asked: Any) -> LabelledRows:
     X = table.X.toarray() if hasattr(table.X, "toarray") else table.X
     if X.size > MOST_CELLS:
         raise ValueError(f"{source.name} has more than {MOST_CELLS:,} numbers, the most that trace can read")
-    return LabelledRows([[as_exact(repr(value)) for value in row] for row in X.tolist()], table.y.tolist(), [])
+    return LabelledRows(
+        [[as_exact(repr(value)) for value in row] for row in X.tolist()], table.y.tolist(), list(table.names)
+    )

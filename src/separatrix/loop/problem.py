@@ -236,6 +236,9 @@ def _nearest(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
+_LARGEST_EXPONENT = 1000  # floats end at 308; 10**999999999 takes hours
+
+
 def as_exact(value: Any) -> Any:
     """Return an int or a Fraction equal to the number, reading a float as the decimal that it prints as.
 
@@ -251,7 +254,15 @@ def as_exact(value: Any) -> Any:
     if isinstance(value, float | np.floating) and not np.isfinite(value):
         raise ValueError(f"NaN and infinity have no exact value; found {value!r}")
     try:
-        exact = value if isinstance(value, Fraction) else Fraction(str(value))
+        exact = value if isinstance(value, Fraction) else Fraction(_short(str(value)))
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{value!r} is not a number") from None
+        raise ValueError(f"{value!r} is not a number, or too large") from None
     return int(exact) if exact.denominator == 1 else exact
+
+
+def _short(text: str) -> str:
+    """Return a number as text; refuse one whose exponent would make an integer of more than a thousand digits."""
+    exponent = text.lower().partition("e")[2].strip().lstrip("+-").replace("_", "")
+    if exponent.isdigit() and (len(exponent.lstrip("0")) > 4 or int(exponent) > _LARGEST_EXPONENT):
+        raise ValueError
+    return text

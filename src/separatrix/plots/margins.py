@@ -79,7 +79,14 @@ def margin(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequenc
     linear = linear_part(model)
     colours = colours_of(2)
     ax = new_axes(ax)
+    back = values
+    if linear is not None:  # where slack moves each example to: its side of the margin
+        coef = dense(linear.coef_)[0]
+        back = values + (slack * signs)[:, None] * coef / (coef @ coef)
     low, high = extent(values, 0.08)
+    wide = high - low  # far slack does not squeeze the examples together
+    reached = np.clip(back, low - 0.25 * wide, high + 0.25 * wide)
+    low, high = extent(np.concatenate([values, reached]), 0.08)
     frame = type(X) if rows.names is not None else None
     _plane(ax, lambda grid: model.decision_function(like_frame(frame, rows.names, grid)), low, high, colours)
     sizes = np.full(len(values), _SIZE)
@@ -87,8 +94,6 @@ def margin(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequenc
         sizes += _SIZE_OF_SLACK * np.minimum(slack, _MOST_SLACK)
         title = f"total slack {slack.sum():.3g}"
     else:
-        coef = dense(linear.coef_)[0]
-        back = values + (slack * signs)[:, None] * coef / (coef @ coef)
         paid = slack > _ON_THE_LINE
         ways = np.stack([values[paid], back[paid]], axis=1)
         ax.add_collection(

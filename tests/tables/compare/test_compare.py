@@ -475,8 +475,8 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
                    "--plot", "c.svg", "--json"))  # fmt: skip
     result = json.loads(out)
     assert set(result) == {
-        "separatrix", "source", "rows", "numbers", "sparse", "classes", "plan", "threads", "contenders", "left_out",
-        "baseline", "certificate", "scaling", "interrupted", "pictures",
+        "separatrix", "source", "rows", "numbers", "sparse", "scale", "classes", "plan", "threads", "contenders",
+        "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures",
     }  # fmt: skip
     assert result["rows"] == {"read": 344, "dropped": 11, "train": 266, "held_out": 67}
     assert {each["name"] for each in result["contenders"]} == {"svm", "k-nn", "averaged"}

@@ -140,4 +140,7 @@ def exact_number(cell: str) -> Any:
     >>> exact_number("0.1"), exact_number(" 4 "), exact_number("1/3"), exact_number("007"), exact_number("inf")
     (Fraction(1, 10), 4, Fraction(1, 3), None, None)
     """
-    return as_exact(cell.strip(SPACES)) if _EXACT.fullmatch(cell) else None
+    try:
+        return as_exact(cell.strip(SPACES)) if _EXACT.fullmatch(cell) else None
+    except ValueError:  # 1e999999999
+        return None
