@@ -103,7 +103,7 @@ def markdown(head: Sequence[str], rows: Cells) -> str:
     |---|----|
     | 1 | 22 |
     """
-    table = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    table = [[_markdown_cell(cell) for cell in row] for row in (head, *rows)]
     widths = [max(len(row[j]) for row in table) for j in range(len(head))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in table
@@ -112,10 +112,20 @@ def markdown(head: Sequence[str], rows: Cells) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
+def _markdown_cell(text: str) -> str:
+    """Return a cell that stays one: no line ends, no bars, no markup."""
+    for each in "\\|<":
+        text = text.replace(each, f"\\{each}")
+    return " ".join(text.splitlines()) if text else text
+
+
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
           "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+          "[": "{[}", "]": "{]}", "*": "{*}",  # which could be read as arguments of the command before
           "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ", "\r": " "}  # fmt: skip
 _EXPONENT = re.compile(r"(\d)e([+-]?\d+)")
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?(?:/\d+)?"
+_MATHEMATICS = re.compile(rf"{_NUMBER}|\((?:{_NUMBER}(?:, {_NUMBER})*)?\)")
 
 
 def latex(
@@ -178,8 +188,7 @@ def latex_cell(text: str) -> str:
     >>> print(latex_cell("(-1/2, 3)"), latex_cell("1e-05"), latex_cell("50% & more"))
     $(-1/2, 3)$ $1 \cdot 10^{-5}$ 50\% \& more
     """
-    powers = _EXPONENT.sub("\\1", text)
-    if text and any(each.isdigit() for each in text) and set(powers) <= set("0123456789+-./(), "):
+    if _MATHEMATICS.fullmatch(text):
         return "$" + _EXPONENT.sub(lambda found: rf"{found[1]} \cdot 10^{{{int(found[2])}}}", text) + "$"
     return _escape(text)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -90,3 +92,11 @@ def test_features_that_are_too_small_are_still_told_to_be_scaled():
     y = np.arange(40) % 2
     with pytest.warns(ConvergenceWarning, match="scale the features, or try another eta0"):
         sx.Neuron(batch_size="all").fit(1e-9 * (2.0 * y[:, None] - 1), y)
+
+
+def test_equal_means_of_one_large_feature_are_not_those_of_all():
+    X = [[1e12, 1.0], [-1e12, 1.0], [1e12, -1.0], [-1e12, -1.0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = sx.Neuron(loss="log", eta0=1e-30, max_iter=5).fit(X, [1, 1, 0, 0])
+    assert "same mean" not in str(model.status_)

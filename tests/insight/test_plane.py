@@ -281,3 +281,12 @@ def test_one_class_and_fifty_features():
     plane = sx.Plane(range(1, 51))
     assert plane.activation(X).tolist() == list(range(1, 51))
     assert plane.square == sum(k * k for k in range(1, 51))
+
+
+@pytest.mark.parametrize("weight", [1.1234567890123456e-200, 1.1234567890123456e200, 1.1234567890123456e-300])
+def test_weights_whose_squares_leave_the_floats(weight):
+    plane = sx.Plane((weight,))
+    bound = plane.mistake_bound([[1.5], [-2.5]], [1, -1])
+    assert bound.most == 3  # (R / gamma)^2 = (2.5^2 + 1) / 1.5^2
+    with pytest.raises(ValueError, match=r"\|w\|\^2 is no floating-point number"):
+        plane.component([[1.5]])

@@ -240,6 +240,6 @@ def test_exact_problems_do_not_run_in_the_compiled_engine():
 
 @pytest.mark.parametrize("text", ["1e999999999", "1E-999999999", "2e+0001001", "1e1_000_000", "-3.5e99999"])
 def test_a_number_with_an_endless_exponent_is_refused_at_once(text):
-    with pytest.raises(ValueError, match="is not a number, or too large"):
+    with pytest.raises(ValueError, match="is too large or too small"):
         as_exact(text)
     assert as_exact("1e0300") == 10**300

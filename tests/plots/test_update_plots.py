@@ -196,3 +196,22 @@ def test_the_command_refuses_what_it_cannot_draw(run, tmp_path, arguments, messa
     assert (status, printed) == (2, "")
     assert message in messages
     assert [path.name for path in tmp_path.iterdir()] == ["three.csv"]
+
+
+def test_titles_show_the_weights_as_the_table_does():
+    rows, labels = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    run = sx.trace(rows, labels, bias_constant=2, augmented=True)
+    assert sx.plots.updates(run)[-1].get_title().endswith("w = (-2, 3, 3)")
+    assert run.final() == "weight (-2, 3, 3)"
+    run = sx.trace([[0, 1], [2, 1]], [0, 1], fit_intercept=False)
+    assert sx.plots.updates(run)[-1].get_title().endswith(f"w = {run.final().removeprefix('weight ')}")
+
+
+def test_classes_may_have_any_name():
+    run = sx.trace([[0, 1], [2, 1]], ["before", "$x_{"], labels="own")
+    axes = sx.plots.updates(run)
+    legend = axes[0].figure.legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == ["$x_{", "before", "example", "before", "after, with w"]
+    axes[0].figure.canvas.draw()
+    ax = sx.plots.plane(sx.Plane((1, -2)), [[1, 2], [3, 1]], ["$x_{", "b"], names=["$a_{", "b$"])
+    ax.figure.canvas.draw()

@@ -118,9 +118,7 @@ def _show(estimator: Any, title: str, part: Any, rows: Any, top: int, *, first: 
     chosen = _chosen(part)
     screen.print(plain_table(_HEAD, _cells(part, rows, chosen[:top])))
     if len(chosen) > top:
-        screen.print(
-            f"{times(len(chosen) - top, 'more row')} with alpha > 0 not shown (--top shows more, -o writes all)"
-        )
+        screen.print(f"{times(len(chosen) - top, 'more row')} not shown (--top shows more, -o writes all)")
     screen.print()
     screen.print(plain_table(["condition", "value"], _facts(estimator, part)))
 
@@ -139,7 +137,7 @@ def _facts(estimator: Any, part: Any) -> list[list[str]]:
         between = f"from {known.min():.6g} to {known.max():.6g} ({times(len(known), 'free support vector')})"
         lines.append(["b from free support vectors", between])
     elif getattr(estimator, "fit_intercept", True):
-        lines.append(["b from free support vectors", "none is free (0 < alpha < C): any b in an interval is optimal"])
+        lines.append(["b from free support vectors", "none is free (0 < alpha < C)"])
     lines.append(["b of the model", f"{part.bias:.6g}"])
     if hard:
         lines.append(["primal value 1/2 |w|^2", f"{value.primal:.6g}"])

@@ -164,6 +164,8 @@ def shown(value: Number, *, decimals: bool = True, digits: int = 6) -> str:
     --------
     >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(2**0.5), shown(Fraction(5, 2), decimals=False)
     ('2.5', '1/3', '1.41421', '5/2')
+    >>> shown(-2 * 10**600), shown(Fraction(123456789 * 10**400, 7))
+    ('-2e600', '1.76367e407')
     """
     if is_exact(value) and len(str(Fraction(value).denominator)) <= _LONGEST:
         text = number(value, decimals=decimals)
@@ -172,7 +174,9 @@ def shown(value: Number, *, decimals: bool = True, digits: int = 6) -> str:
     try:
         return f"{float(value) + 0.0:.{digits}g}"
     except OverflowError:
-        return f"{'-' if value < 0 else ''}1e{len(str(abs(int(value)))) - 1}"
+        whole = str(abs(int(value)))
+        leading = f"{float(f'{whole[0]}.{whole[1 : digits + 2]}'):.{digits}g}"
+        return f"{'-' if value < 0 else ''}{leading}e{len(whole) - 1}"
 
 
 def vector(values: Iterable[Number], *, decimals: bool = True) -> str:

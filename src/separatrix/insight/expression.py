@@ -155,10 +155,16 @@ exp, log, sqrt, sin, cos, pi and e
         except ImportError:
             raise ValueError("derivatives need SymPy: pip install 'separatrix[descend]'") from None
         symbols = {name: sympy.Symbol(name) for name in VARIABLES}
-        whole = _to_sympy(self.tree, sympy, symbols)
-        found = [sympy.diff(whole, symbols[name]) for name in self.variables]
+        try:
+            whole = _to_sympy(self.tree, sympy, symbols)
+            found = [sympy.diff(whole, symbols[name]) for name in self.variables]
+            trees = [self._from_sympy(each, sympy) for each in found]
+        except _ConstantError as problem:
+            raise ValueError(f"the function {_quoted(self.text)} has a constant part that is {problem}") from None
+        except (ArithmeticError, RecursionError):
+            raise ValueError(f"the function {_quoted(self.text)} cannot be differentiated; shorten it") from None
         texts = tuple(re.sub(r"\bE\b", "e", str(each).replace("**", "^")) for each in found)
-        return [self._from_sympy(each, sympy) for each in found], texts
+        return trees, texts
 
     def _from_sympy(self, found: Any, sympy: Any) -> Node:
         tree = _from_sympy(found, sympy)
@@ -346,26 +352,68 @@ def _to_sympy(node: Node, sympy: Any, symbols: dict[str, Any]) -> Any:
     if node.kind in CONSTANTS:
         return sympy.pi if node.kind == "pi" else sympy.E
     if not node.variables:
-        value = float(_at(node, {}))
-        near = Fraction(value).limit_denominator(_SMALL)
-        exact = abs(near.numerator) <= _SMALL and float(near) == value
-        return sympy.Rational(near.numerator, near.denominator) if exact else sympy.Float(value)
+        return _constant(_at(node, {}), sympy)
     if node.kind in VARIABLES:
         return symbols[node.kind]
     given = [_to_sympy(operand, sympy, symbols) for operand in node.operands]
+    if all(each.is_number for each in given):  # x - x is one: its function is a float, not an exact number without end
+        numbers = tuple(Node("number", number=Fraction(_finite(each))) for each in given)
+        return _constant(_at(Node(node.kind, numbers), {}), sympy)
     if node.kind in FUNCTIONS:
         return getattr(sympy, node.kind)(given[0])
     if node.kind == "-":
         rest = [sympy.Mul(-1, each) for each in given[1:]]
         return sympy.Add(given[0], *rest) if rest else sympy.Mul(-1, given[0])
     if node.kind == "/":
-        return sympy.Mul(given[0], *(sympy.Pow(each, -1) for each in given[1:]))
-    return {"+": sympy.Add, "*": sympy.Mul, "^": sympy.Pow}[node.kind](*given)
+        return sympy.Mul(given[0], *(_power(each, sympy.Integer(-1), sympy) for each in given[1:]))
+    if node.kind == "^":
+        return _power(given[0], given[1], sympy)
+    return {"+": sympy.Add, "*": sympy.Mul}[node.kind](*given)
+
+
+class _ConstantError(Exception):
+    """Why a part that became constant has no value that can be used."""
+
+
+def _finite(form: Any) -> float:
+    """Return the value of a constant of SymPy; refuse one that is not real, not finite, or too large."""
+    try:
+        value = float(form)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not (value == 0 or 1 / _HUGE <= abs(value) <= _HUGE):
+        raise _ConstantError(f"not 0 or between {1 / _HUGE:g} and {_HUGE:g}")
+    return value
+
+
+def _constant(value: Any, sympy: Any) -> Any:
+    """Return a number as a small fraction, or as a float."""
+    near = Fraction(_finite(value)).limit_denominator(_SMALL)
+    exact = abs(near.numerator) <= _SMALL and float(near) == value
+    return sympy.Rational(near.numerator, near.denominator) if exact else sympy.Float(value)
+
+
+def _power(base: Any, exponent: Any, sympy: Any) -> Any:
+    """Return a power; refuse a constant exponent that is too large, or a base whose numbers would grow too long."""
+    if exponent.is_number:
+        power = _finite(exponent)
+        if abs(power) > _LARGEST_POWER:
+            raise _ConstantError(f"the power {power:g}, larger than {_LARGEST_POWER}")
+        if base.is_number and power < 0 and _finite(base) == 0:
+            raise _ConstantError("0 in a denominator")
+        if base.is_number:
+            return _constant(_finite(base) ** power, sympy)
+        digits = sum(len(str(abs(each.p))) + len(str(each.q)) for each in base.atoms(sympy.Rational))
+        if digits * math.ceil(abs(power)) > _MOST_DIGITS:
+            raise _ConstantError("of too many digits")
+    return sympy.Pow(base, exponent)
 
 
 def _from_sympy(form: Any, sympy: Any) -> Node | None:
     """Return a tree of what SymPy made, None if it holds anything that has no real value."""
     if form.is_Rational:
+        if len(str(abs(form.p))) > 300 + len(str(form.q)):
+            raise _ConstantError("too large for a floating-point number")
         return Node("number", number=Fraction(int(form.p), int(form.q)))
     if form.is_Float and math.isfinite(float(form)):
         return Node("number", number=Fraction(float(form)))

@@ -113,6 +113,10 @@ def bound_of(plane: Plane, X: Any, y: Any, *, augmented: bool) -> PlaneBound:
     if all(map(is_exact, (alpha, beta, square))):
         k_max = plain(Fraction(beta) * square / (alpha * alpha))
         return PlaneBound(alpha, beta, square, augmented, k_max, root(beta), over_root(alpha, square), k_max)
-    radius, gamma = math.sqrt(beta), float(alpha) / math.sqrt(square)
-    k_max = float(beta) * float(square) / float(alpha) ** 2
-    return PlaneBound(alpha, beta, square, augmented, k_max, radius, gamma, (radius / gamma) ** 2)
+    length = math.hypot(*map(float, plane.weights), *([float(plane.bias)] if augmented else []))
+    radius, gamma = math.sqrt(beta), float(alpha) / length
+    if not (gamma > 0 and radius / gamma < 1e150):
+        reason = "the margin is too small for floating-point numbers: scale the features first"
+        return PlaneBound(alpha, beta, square, augmented, None, radius, None, None, reason)
+    k_max = (radius / gamma) ** 2
+    return PlaneBound(alpha, beta, square, augmented, k_max, radius, gamma, k_max)

@@ -261,6 +261,8 @@ class Plane:
         """
         self._norm()
         square = self.square
+        if not (self.exact or 0 < float(square) < math.inf):
+            raise ValueError("the weights are so large or small that |w|^2 is no floating-point number: scale them")
         limit = plain(Fraction(self.threshold) / square) if self.exact else float(self.threshold) / float(square)
         scalar = self._each(
             X,

@@ -144,8 +144,10 @@ class Columns:
 
     def _product(self) -> Column:
         view, bias = self._view, " + b" if self._setting.constant else ""
-        if view.augmented or view.flipped:
+        if view.augmented or (view.flipped and not bias):
             name, latex = "w x", r"$w \cdot x$"
+        elif view.flipped:
+            name, latex = "y a", rf"$y a = y (w \cdot x{bias})$"
         elif view.threshold:
             name, latex = "h", r"$h = w \cdot x$"
         else:

@@ -74,8 +74,7 @@ def ball_constant(table: Sequence[Sequence[Number]], *, exact: bool) -> Number:
             square = _square_of(each, table)
             if square is not None:
                 return _root(square)
-    rounded = float(f"{ball.upper:.12g}")
-    return as_exact(rounded) if exact else rounded
+    return as_exact(ball.constant) if exact else ball.constant
 
 
 def _root(square: Fraction) -> Number:

@@ -171,6 +171,10 @@ class Trace(Sequence[Step]):
             return "(" + ", ".join(map(self.text, value)) + ")"
         return value if isinstance(value, str) else number(value, decimals=self.view.decimals, digits=self.view.digits)
 
+    def shown_state(self, weights: Vector, bias: Number) -> list[Any]:
+        """Return weights and bias as this view has them: one vector, or a vector and the bias or threshold."""
+        return self._columns.state(weights, bias)
+
     def final(self) -> str:
         """Return what the readout gives at the end, in this view: ``weight (0, 2, -1)``."""
         counts = f"alpha {self.text(self.alphas)}, " if self.view.dual and self.readout == "last" else ""

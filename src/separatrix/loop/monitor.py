@@ -152,8 +152,8 @@ class LossMonitor:
         weights = 1.0 if problem.weights is None else problem.weights
         signed = problem.signs(state.positive) * weights
         rows = problem.rows.values
-        level = abs(float(signed.sum())) <= 1e-9 * float(np.abs(signed).sum())
-        if not (level and float(np.abs(signed @ rows).max()) <= 1e-9 * float((np.abs(signed) @ abs(rows)).max())):
+        level = not problem.bias or abs(float(signed.sum())) <= 1e-9 * float(np.abs(signed).sum())
+        if not (level and np.all(np.abs(signed @ rows) <= 1e-9 * (np.abs(signed) @ abs(rows)))):
             return ""
         if self._rule.loss is Squared:
             return (

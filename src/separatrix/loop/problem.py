@@ -253,16 +253,16 @@ def as_exact(value: Any) -> Any:
         return int(value)
     if isinstance(value, float | np.floating) and not np.isfinite(value):
         raise ValueError(f"NaN and infinity have no exact value; found {value!r}")
+    if not isinstance(value, Fraction) and _is_endless(str(value)):
+        raise ValueError(f"{value!r} is too large or too small to compute with exactly")
     try:
-        exact = value if isinstance(value, Fraction) else Fraction(_short(str(value)))
+        exact = value if isinstance(value, Fraction) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{value!r} is not a number, or too large") from None
+        raise ValueError(f"{value!r} is not a number") from None
     return int(exact) if exact.denominator == 1 else exact
 
 
-def _short(text: str) -> str:
-    """Return a number as text; refuse one whose exponent would make an integer of more than a thousand digits."""
-    exponent = text.lower().partition("e")[2].strip().lstrip("+-").replace("_", "")
-    if exponent.isdigit() and (len(exponent.lstrip("0")) > 4 or int(exponent) > _LARGEST_EXPONENT):
-        raise ValueError
-    return text
+def _is_endless(text: str) -> bool:
+    """Return whether the exponent of a number as text would make an integer of more than a thousand digits."""
+    exponent = text.lower().partition("e")[2].strip().lstrip("+-").replace("_", "").lstrip("0")
+    return exponent.isdigit() and (len(exponent) > 4 or int(exponent) > _LARGEST_EXPONENT)

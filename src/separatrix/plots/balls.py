@@ -10,7 +10,7 @@ from matplotlib.patches import Circle
 
 from separatrix.geometry.ball import Ball
 from separatrix.geometry.rows import Rows, is_sparse
-from separatrix.plots.canvas import COLOURS, legend_below, new_axes
+from separatrix.plots.canvas import COLOURS, legend_below, new_axes, plain_text
 
 _BALL, _SUPPORT = COLOURS[0], COLOURS[1]
 
@@ -66,4 +66,4 @@ def ball(enclosing: Ball, X: Any, ax: Axes | None = None) -> Axes:
     ax.set(xlabel=names[0], ylabel=names[1], aspect="equal")
     ax.set_title(f"radius {radius:.6g}, support: {len(held)} of {len(values)} rows", fontsize="medium")
     legend_below(ax)
-    return ax
+    return plain_text(ax)

@@ -14,7 +14,7 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.original_units import dense, original_units
 from separatrix.insight.trace import Trace
 from separatrix.loop.problem import encode_labels
-from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, new_axes
+from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, new_axes, plain_text
 
 
 def decision_boundary(
@@ -78,7 +78,7 @@ def decision_boundary(
         ax.scatter(missed[:, 0], missed[:, 1], edgecolor="black", linewidth=1.3, **style)
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=flat.labels[0], ylabel=flat.labels[1])
     ax.legend(frameon=True, framealpha=0.85)
-    return ax
+    return plain_text(ax)
 
 
 class TracedModel:

@@ -43,6 +43,15 @@ def extent(points: Floats, reach: float) -> tuple[Floats, Floats]:
     return low - reach * wide, high + reach * wide
 
 
+def plain_text(ax: Axes) -> Axes:
+    """Show names and labels as they are: a dollar sign in one is no formula."""
+    legend = ax.get_legend()
+    texts = [ax.xaxis.label, ax.yaxis.label, ax.title, *(legend.get_texts() if legend is not None else ())]
+    for text in texts:
+        text.set_parse_math(False)
+    return ax
+
+
 def legend_below(ax: Axes, **options: Any) -> None:
     """Put the legend below the plot, where it hides nothing."""
     ax.legend(

@@ -20,7 +20,7 @@ from separatrix.certificates.certificate import Certificate
 from separatrix.certificates.data import Data, binary_data, read
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.plots.brackets import verdict
-from separatrix.plots.canvas import MARKERS, colours_of, extent, legend_below, new_axes
+from separatrix.plots.canvas import MARKERS, colours_of, extent, legend_below, new_axes, plain_text
 
 _FLAT = 1e-9  # a hull that is thinner than this part of its length is a segment
 _SQUAREST = 0.8  # of the longer side of the picture, the shorter is at least this much, where one scale serves both
@@ -82,7 +82,7 @@ def hulls(
     ax.set(xlabel=shown[0], ylabel=shown[1])
     ax.set_title(verdict(certificate), fontsize="medium")
     legend_below(ax, handles=picture.signs)
-    return ax
+    return plain_text(ax)
 
 
 def _certified(certificate: Certificate, X: Any, y: Any) -> Data:

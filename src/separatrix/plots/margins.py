@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.original_units import dense
 from separatrix.plots.boundaries import known_labels, like_frame, linear_part
-from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, last, legend_below, new_axes
+from separatrix.plots.canvas import GRID, MARKERS, colours_of, extent, last, legend_below, new_axes, plain_text
 
 _ON_THE_LINE = 1e-2  # less slack than this is not drawn: it is what a solver's own tolerance leaves
 _SIZE = 26.0  # of a point; in the picture of a kernel model slack adds to it
@@ -116,7 +116,7 @@ def margin(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequenc
         ax.set_aspect("equal", adjustable="box")
     ax.set_title(title, fontsize="medium")
     _legend(ax, [str(label) for label in classes], colours, linear is None, len(support) > 0)
-    return ax
+    return plain_text(ax)
 
 
 def _support(model: Any, n: int) -> NDArray[np.intp]:

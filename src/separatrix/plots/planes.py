@@ -14,7 +14,7 @@ from separatrix.insight.exact_numbers import read_rows, shown
 from separatrix.insight.plane import Plane
 from separatrix.insight.signs import label_signs
 from separatrix.loop.problem import encode_labels
-from separatrix.plots.canvas import COLOURS, MARKERS, colours_of, extent, legend_below, new_axes
+from separatrix.plots.canvas import COLOURS, MARKERS, colours_of, extent, legend_below, new_axes, plain_text
 
 _LINE, _NORMAL, _DISTANCE = "#222222", COLOURS[5], COLOURS[2]
 _MOST_PROJECTIONS = 60
@@ -86,7 +86,7 @@ def plane(
         ax.set(xlabel=titles[0], ylabel=titles[1])
     ax.set_title(given.equation(titles), fontsize="medium")
     legend_below(ax)
-    return ax
+    return plain_text(ax)
 
 
 def _signs(y: Any, positive: Any) -> Any:

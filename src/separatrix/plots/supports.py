@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from separatrix.insight.kkt import kkt
 from separatrix.plots.boundaries import known_labels
-from separatrix.plots.canvas import COLOURS, MARKERS, colours_of, last, legend_below, new_axes
+from separatrix.plots.canvas import COLOURS, MARKERS, colours_of, last, legend_below, new_axes, plain_text
 
 _INSIDE = COLOURS[5]
 
@@ -82,4 +82,4 @@ def support(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weight
         fontsize="medium",
     )
     legend_below(ax)
-    return ax
+    return plain_text(ax)

@@ -163,12 +163,10 @@ class Scene:
 
     def state(self, values: Floats) -> str:
         """Return weights and bias as text, as the trace's view has them."""
-        *weights, bias = (f"{value + 0.0:.4g}" for value in values)
-        view = self.run.view
-        if view.augmented:
-            return f"w = ({', '.join([bias, *weights])})"
-        theta = f"theta = {-values[-1] + 0.0:.4g}" if view.threshold else f"b = {bias}"
-        return f"w = ({', '.join(weights)}), {theta}"
+        vector, *bias = self.run.shown_state(tuple(values[:-1].tolist()), float(values[-1]))
+        name = "theta" if self.run.view.threshold else "b"
+        weights = ", ".join(f"{value + 0.0:.4g}" for value in vector)
+        return f"w = ({weights})" + "".join(f", {name} = {value + 0.0:.4g}" for value in bias)
 
     def draw(self, ax: Axes, moment: Moment) -> None:
         """Draw the examples, the lines before and after, and the direction of the weights."""
@@ -219,16 +217,15 @@ class Scene:
             text.set_parse_math(False)
 
     def _signs(self) -> list[Line2D]:
-        shapes: dict[str, dict[str, Any]] = {
-            str(label): {"marker": MARKERS[code], "color": self.colours[code], "linestyle": "none", "markersize": 6}
-            for code, label in enumerate(self.run.classes)
-        }
-        shapes["example"] = {
-            "marker": "o", "color": "none", "markeredgecolor": _SEEN, "markersize": 10, "linestyle": "none"
-        }  # fmt: skip
-        shapes["before"] = {"color": _OLD, "linestyle": "dashed"}
-        shapes["after, with w"] = {"color": _NEW}
-        return [Line2D([], [], label=label, **style) for label, style in shapes.items()]
+        points: dict[str, Any] = {"linestyle": "none", "markersize": 6}
+        shapes: list[tuple[str, dict[str, Any]]] = [
+            *((str(label), {"marker": MARKERS[code], "color": self.colours[code], **points})
+              for code, label in enumerate(self.run.classes)),
+            ("example", {**points, "marker": "o", "color": "none", "markeredgecolor": _SEEN, "markersize": 10}),
+            ("before", {"color": _OLD, "linestyle": "dashed"}),
+            ("after, with w", {"color": _NEW}),
+        ]  # fmt: skip
+        return [Line2D([], [], label=label, **style) for label, style in shapes]
 
 
 def half(box: Floats, values: Floats) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.files import ScratchFolder
-from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit
+from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit, lasting
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.deviations import deviations
@@ -238,9 +238,11 @@ def _limits_on_disk(settings: Settings, epochs: int) -> tuple[int, float | None,
     """Return the epochs, the seconds and whether no mistakes end training on disk; refuse what needs rows in memory."""
     if settings.parameters.get("record") is not None:
         raise ValueError("--record needs all rows in memory after an epoch, and these rows are on disk")
+    goal = settings.model in ("averaged", "perceptron")  # which end with an epoch without mistakes
     if settings.stop is None:
-        return epochs, settings.time_limit, settings.model in ("averaged", "perceptron")
-    parts = stop_rule(settings.model, settings.stop).parts
+        return epochs, settings.time_limit, goal
+    rule = stop_rule(settings.model, settings.stop)
+    parts = rule.parts
     if not all(isinstance(part, MaxEpochs | TimeLimit | NoMistakes) for part in parts):
         raise ValueError(
             f"--stop {settings.stop!r} needs all rows in memory after an epoch, and these rows are on disk; there, "
@@ -249,7 +251,8 @@ def _limits_on_disk(settings: Settings, epochs: int) -> tuple[int, float | None,
     epochs = min([epochs, *(part.epochs for part in parts if isinstance(part, MaxEpochs))])
     seconds = [part.seconds for part in parts if isinstance(part, TimeLimit)]
     seconds += [] if settings.time_limit is None else [settings.time_limit]
-    return epochs, min(seconds, default=None), any(isinstance(part, NoMistakes) for part in parts)
+    until = any(isinstance(part, NoMistakes) for part in parts) or (goal and not lasting(rule))
+    return epochs, min(seconds, default=None), until
 
 
 # ---------------------------------------------------------------------------------------------- afterwards
