@@ -159,9 +159,15 @@ def test_epochs_and_limits_join(run):
     for limits in (["--stop", "epochs:3", "--epochs", 9], ["--stop", "epochs:9", "--epochs", 3]):
         out = done(run("fit", "xor", "--model", "perceptron", "--test", 0, *limits, "-o", "m.sx"))
         assert "epoch limit of 3 reached" in out
-    out = done(run("fit", "xor", "--model", "neuron", "--test", 0, "--stop", "time:0.001 | epochs:1000000",
+    out = done(run("fit", "xor", "--model", "perceptron", "--test", 0, "--stop", "time:0.001 | epochs:1000000",
                    "--epochs", 1000000, "--time-limit", 60, "-o", "m.sx"))  # fmt: skip
     assert "time limit of 0.001 s reached" in out
+
+
+def test_a_limit_keeps_the_goal_of_the_model(run):
+    for limit in ("time:60", "epochs:40"):
+        out = done(run("fit", "and", "--model", "perceptron", "--test", 0, "--stop", limit, "-o", "m.sx"))
+        assert "converged: no mistakes (epoch" in out
 
 
 def test_a_run_that_its_rule_cut_short_can_be_resumed_with_another(run, tmp_path):
@@ -207,7 +213,8 @@ def test_rows_on_disk_stop_by_mistakes_epochs_and_time_only(run, tmp_path, monke
     facts = json.loads(done(run(*fit, "--stop", "epochs:2")))
     assert facts["on_disk"]
     assert "epoch limit of 2 reached" in facts["status"]
-    assert "no mistakes (epoch" in json.loads(done(run(*fit, "--stop", "no-mistakes | time:60")))["status"]
+    for stop in ("no-mistakes | time:60", "time:60"):
+        assert "no mistakes (epoch" in json.loads(done(run(*fit, "--stop", stop)))["status"]
     assert "these rows are on disk; there, no-mistakes, epochs:N and" in failed(run(*fit, "--stop", "loss<=1"))
     assert "--record needs all rows in memory" in failed(run(*fit, "--record", "zero_one"))
 
