@@ -57,6 +57,6 @@ def update(
         return
     new = f" New classes: {', '.join(str(label) for label in result.new_classes)}." if result.new_classes else ""
     dropped = f", {result.dropped:,} dropped (missing values)" if result.dropped else ""
-    share = f" ({result.mistakes / result.rows:.1%})" if len(loaded.classes_) <= 2 else ", all one-vs-rest problems"
-    say(f"Trained on {result.rows:,} rows{dropped}; test-then-train mistakes: {result.mistakes:,}{share}.{new}")
+    wrong = f"{result.errors:,} of {result.rows:,} ({result.errors / result.rows:.1%})"
+    say(f"Trained on {result.rows:,} rows{dropped}; test-then-train error: {wrong}.{new}")
     say(f"Model written to {path}.")

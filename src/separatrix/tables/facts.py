@@ -76,7 +76,7 @@ class TrainingProgress(_Checked):
 
 @dataclass(frozen=True)
 class UpdateRecord(_Checked):
-    """New rows that ``update`` trained on, and the mistakes made on the way."""
+    """New rows that ``update`` trained on, and how many of them the model predicted wrong before."""
 
     _counts = ("rows", "mistakes")
     source: str

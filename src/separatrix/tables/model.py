@@ -17,9 +17,10 @@ from separatrix.tables.facts import Facts
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.raw_rows import RawRows, join
 from separatrix.tables.rows import ModelRows, check_width, incomplete
+from separatrix.text import html_table, listed, times
 
 
-@dataclass
+@dataclass(repr=False)
 class TableModel:
     """Predicts from raw tables, as ``separatrix fit`` stores it in a file.
 
@@ -60,6 +61,28 @@ class TableModel:
         spread = self.deviations
         if spread is not None and not (is_array(spread, "f8", (width,)) and (spread >= 0).all()):
             raise ValueError(f"the standard deviations must be {width} numbers, none of them negative")
+
+    def __repr__(self) -> str:
+        estimator, target, features, classes = self._described().values()
+        return f"<TableModel: {estimator}, target {target}, {features}, classes {classes}>"
+
+    def _repr_html_(self) -> str:
+        cells = self._described()
+        return html_table(list(cells), [list(cells.values())])
+
+    def _described(self) -> dict[str, str]:
+        """Return what it is in a few words: no list in it is longer than a line."""
+        preparation, classes = self.preparation, self.classes_.tolist()
+        columns = "" if preparation.anonymous else f"{times(len(preparation.features), 'column')} as "
+        return {
+            "estimator": type(self.estimator).__name__,
+            "target": repr(listed([self.target])),
+            "features": f"{columns}{times(preparation.width, 'feature')}",
+            "classes": f"{len(classes)} ({listed([str(label) for label in classes], 3)})",
+        }
+
+    def __sklearn_clone__(self) -> TableModel:
+        return self  # it is fitted, and has no ``fit`` of its own
 
     @property
     def classes_(self) -> NDArray[Any]:

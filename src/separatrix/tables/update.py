@@ -16,11 +16,11 @@ from separatrix.tables.sources.base import MatrixSource, TableSource
 
 @dataclass
 class UpdateResult:
-    """Rows trained on and dropped, mistakes made on the way, and classes that were new."""
+    """Rows trained on and dropped, those of them that the model predicted wrong before, and classes that were new."""
 
     rows: int = 0
     dropped: int = 0
-    mistakes: int = 0
+    errors: int = 0
     new_classes: list[Any] = field(default_factory=list)
 
 
@@ -61,9 +61,11 @@ def update(
                     f"{model.classes_.tolist()[0]!r}"
                 )
         classes, codes = _sorted_codes(rows.labels, labels, known, estimator.classes_)
-        estimator._partial_fit_codes(model.preparation.matrix(part), codes, classes, sample_weight=part.weights)
+        X = model.preparation.matrix(part)
+        predicted = np.searchsorted(classes, estimator.predict(X))  # as it is before it learns these rows
+        result.errors += int(np.count_nonzero(predicted != codes))
+        estimator._partial_fit_codes(X, codes, classes, sample_weight=part.weights)
         result.rows += len(part)
-        result.mistakes += sum(estimator.history_.mistakes)
         if watch is not None:
             watch(result.rows, source.fraction())
     if not result.rows:
@@ -72,7 +74,7 @@ def update(
     facts, certified = model.facts, model.facts.certificate is not None
     model.facts = replace(
         facts,
-        updates=(*facts.updates, UpdateRecord(source.name, result.rows, result.mistakes)),
+        updates=(*facts.updates, UpdateRecord(source.name, result.rows, result.errors)),
         certificate=None,  # it is about other rows, as the scores are
         no_certificate="updated" if certified else facts.no_certificate,
         test=None,
