@@ -130,7 +130,9 @@ def _show(model: Any, top: int, console: Any) -> None:
         show_layers(model.estimator, model.preparation.names, summary.features_of(model), console, top)
     console.print()
     for change in facts.updates:
-        console.print(f"Updated with {change.rows:,} rows of {change.source} ({change.mistakes:,} predicted wrong before).")
+        console.print(
+            f"Updated with {change.rows:,} rows of {change.source} ({change.mistakes:,} predicted wrong before)."
+        )
     if not facts.separatrix:
         return
     settings = ", ".join(f"{k}={v!r}" for k, v in vars(facts.settings).items() if v not in (None, {}))

@@ -27,8 +27,12 @@ from export_models import (
     check_predictions,
     of_table,
 )
+from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.export.conversion import scorer_of
 from separatrix.tables.export.sql import as_sql
+from separatrix.tables.fit import fit
+from separatrix.tables.settings import Settings
+from separatrix.tables.sources.opening import open_source
 
 HELD = {**LINEAR, **NETWORKS}
 ORDER = "the row's number"
@@ -276,3 +280,20 @@ def test_a_text_with_a_zero_character_is_refused():
     labelled = table.append_column("label", pa.array([k % 2 for k in range(table.num_rows)]))
     with pytest.raises(ValueError, match=r"SQL cannot express the text 'a\\x00b'"):
         sx.export(of_table(labelled, table, "label", "averaged").model, to="sql")
+
+
+@pytest.mark.parametrize(("no", "yes"), [("No", "Yes"), ("n", "y"), ("F", "T"), ("FALSE", "TRUE"), ("no", "yes")])
+def test_a_database_that_reads_yes_and_no_as_booleans_gets_the_same_predictions(no, yes, tmp_path):
+    rng = np.random.default_rng(0)
+    flags = rng.random(60) < 0.5
+    x = rng.normal(size=60)
+    data = pd.DataFrame({"x": x, "paid": np.where(flags, yes, no), "kind": np.where(x + 2 * flags > 1, "a", "b")})
+    data.to_csv(tmp_path / "t.csv", index=False)
+    with open_source(str(tmp_path / "t.csv")) as source:
+        model = fit(source, ColumnOptions("kind"), Settings(certify=0, test=0)).model
+    with duckdb.connect() as database:
+        database.execute(
+            f"create table data as select x, cast(paid as boolean) as paid from read_csv('{tmp_path / 't.csv'}')"
+        )
+        answers = database.sql(as_sql(scorer_of(model))).to_arrow_table().column("prediction").to_pylist()
+    assert answers == model.predict(data).tolist()

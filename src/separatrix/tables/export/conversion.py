@@ -127,23 +127,40 @@ def _number(name: str, place: int, fill: Any) -> Input:
 def spellings(levels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """Return the spellings of each level of a category: booleans are text in some systems and numbers in others.
 
+    Databases also read columns of Yes and No as booleans, and then write them as true and false.
+
     Examples
     --------
     >>> spellings(("False", "True"))
     (('False', 'false', 'FALSE', '0'), ('True', 'true', 'TRUE', '1'))
+    >>> spellings(("No", "Yes"))
+    (('No', 'False', 'false', 'FALSE', '0'), ('Yes', 'True', 'true', 'TRUE', '1'))
     >>> spellings(("True", "true"))
     (('True', 'TRUE', '1'), ('true',))
+    >>> spellings(("No", "Perhaps", "Yes"))
+    (('No',), ('Perhaps',), ('Yes',))
     """
+    flags = _flags(levels)
     taken = set(levels)
     every = []
     for level in levels:
         others = []
-        if level in ("True", "False"):
-            others = [level.lower(), level.upper(), "1" if level == "True" else "0"]
+        if (flag := flags.get(level)) is not None:
+            others = [str(flag), str(flag).lower(), str(flag).upper(), str(int(flag))]
         own = [level, *(text for text in others if text not in taken)]
         taken.update(own)
         every.append(tuple(own))
     return tuple(every)
+
+
+def _flags(levels: tuple[str, ...]) -> dict[str, bool]:
+    """Return the levels that a database may hold as booleans: True and False, or those of a pair such as Yes and No."""
+    known = {level: level == "True" for level in levels if level in ("True", "False")}
+    words = {level.lower(): level for level in levels}
+    for no, yes in (("no", "yes"), ("n", "y"), ("f", "t"), ("false", "true")):
+        if words.keys() <= {no, yes} and len(words) == len(levels):
+            return {level: word == yes for word, level in words.items()}
+    return known
 
 
 def _unpacked(pipeline: Any) -> tuple[list[Any], Any]:
