@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +23,12 @@ from separatrix.tables.disk.rowfile import RowFile, in_precision
 from separatrix.tables.facts import ClassCount, ColumnUse, Facts, RowCounts
 from separatrix.tables.preparation import Feature, Preparation, is_wide, learn_scale, learn_words
 from separatrix.tables.raw_rows import RawRows, join
+from separatrix.tables.sources.duck import identifier
 from separatrix.tables.split import TestSplit
 from separatrix.tables.store import MemoryRows, class_counts
 
 _BLOCK = 4096  # rows compared together to find constant columns
+_QUANTITY = 30  # labels that are whole numbers: hardly classes
 _PIECE = 16 << 20  # bytes of rows on disk that are scored together
 
 
@@ -220,7 +223,20 @@ def check_classes(data: Collected, labels: NDArray[Any], when: str) -> None:
     absent = np.setdiff1d(np.arange(len(data.classes)), labels)
     if absent.size:
         rare = str(data.classes[absent[0]])
+        if _is_quantity(data.classes):
+            target = data.chosen.target.name if data.chosen.target is not None else "label"
+            name, middle = identifier(target), data.classes[len(data.classes) // 2]
+            query = f"select * exclude ({name}), {name} > {middle} as above from data"
+            raise ValueError(
+                f"{data.where}: column {target!r} has {len(data.classes):,} different whole numbers, which looks like a "
+                f"regression target; for a class, use a condition: --sql {shlex.quote(query)} --target above"
+            )
         raise ValueError(f"{data.where}: class {rare!r} has no training row {when}, or exclude the class")
+
+
+def _is_quantity(classes: Sequence[Any]) -> bool:
+    """Return whether so many labels are whole numbers that they count or measure something."""
+    return len(classes) >= _QUANTITY and all(type(label) is int for label in classes)
 
 
 # ---------------------------------------------------------------------------------------------- what is learned
