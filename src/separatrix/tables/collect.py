@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +145,7 @@ def _collect_table(
     for place, column in enumerate(chosen.categories):
         if not names[place]:
             raise ValueError(
-                f"{source.name}, column {column.name!r} is empty: leave it out with --exclude {column.name}"
+                f"{source.name}, column {column.name!r} is empty: leave it out with --exclude {shlex.quote(column.name)}"
             )
         if column.kind == "text":
             levels[place].refuse_mixed(keeper.met(place, levels[place].codes))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from separatrix.tables.sources.base import Column
+from separatrix.tables.sources.duck import identifier
 from separatrix.text import listed
 
 MISSING = ("drop", "mean", "fail")
@@ -134,24 +136,25 @@ def _check_kind(where: str, column: Column, options: ColumnOptions) -> None:
     elif column.kind == "date":
         raise ValueError(
             f"{where}, column {name!r} has dates or times ({column.type}), not numbers: leave it out with "
-            f"--exclude {_shell(name)}, or make a number of it with --sql, as in "
-            f'"select *, epoch({name}) as seconds from data"'
+            f"--exclude {shlex.quote(name)}, or make a number of it with --sql {shlex.quote(_seconds(name))}"
         )
     elif column.kind == "other":
         raise ValueError(
             f"{where}, column {name!r} is {column.type}, neither numbers nor text: leave it out with --exclude "
-            f"{_shell(name)}"
+            f"{shlex.quote(name)}"
         )
 
 
-def _shell(name: str) -> str:
-    return name if name.replace("_", "").replace("-", "").isalnum() else f"'{name}'"
+def _seconds(name: str) -> str:
+    """Return a query that makes a number of a column of dates or times."""
+    own, new = identifier(name), identifier(f"{name}_seconds")
+    return f"select * exclude ({own}), epoch({own}) as {new} from data"
 
 
 def _target(where: str, columns: Sequence[Column], by_name: dict[str, Column], name: str | None) -> Column:
     if name is None:
         likely = suggestion(columns)
-        hint = f"; perhaps --target {_shell(likely)}" if likely else ""
+        hint = f"; perhaps --target {shlex.quote(likely)}" if likely else ""
         raise ValueError(
             f"--target is missing: name the column of {where} with the labels; its columns are {listed(by_name)}{hint}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -101,17 +102,17 @@ class Levels:
         if self._text is None:  # more categories than may be
             raise ValueError(
                 f"{where}column {name!r} is text, but its first values are numbers: make them numbers at the source or "
-                f"with --sql, or leave the column out with --exclude {name}"
+                f"with --sql, or leave the column out with --exclude {shlex.quote(name)}"
             )
         row, cell = self._text
         if not any(map(is_number, counts)):
             raise ValueError(
                 f"{where}row {row:,}, column {name!r}: {quoted(cell)} is not read as a number: write numbers with the "
-                f"digits 0 to 9 and a decimal point, or leave the column out with --exclude {name}"
+                f"digits 0 to 9 and a decimal point, or leave the column out with --exclude {shlex.quote(name)}"
             )
         raise ValueError(
             f"{where}row {row:,}, column {name!r} has numbers and also {quoted(cell)}, which is not a number: fix the "
-            f"cell, leave it empty if the value is missing, or leave the column out with --exclude {name}"
+            f"cell, leave it empty if the value is missing, or leave the column out with --exclude {shlex.quote(name)}"
         )
 
     def _too_many(self, values: Sequence[Any], row: int) -> None:
@@ -119,8 +120,12 @@ class Levels:
         self.refuse_mixed(dict.fromkeys(texts, 1))
         long = sum(map(len, texts)) / len(texts) >= _LONG
         name = self._name
-        words = f"use it as text with --text {name}"
-        ways = f"{words}, exclude it with --exclude {name}" if long else f"exclude it with --exclude {name}, {words}"
+        words = f"use it as text with --text {shlex.quote(name)}"
+        ways = (
+            f"{words}, exclude it with --exclude {shlex.quote(name)}"
+            if long
+            else f"exclude it with --exclude {shlex.quote(name)}, {words}"
+        )
         kind = "looks like free text" if long else "looks like a name or an id"
         raise ValueError(
             f"{self._where}, column {name!r} has more than {self._most} categories within {row:,} rows and {kind}: "

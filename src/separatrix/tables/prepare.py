@@ -228,8 +228,8 @@ def check_classes(data: Collected, labels: NDArray[Any], when: str) -> None:
             name, middle = identifier(target), data.classes[len(data.classes) // 2]
             query = f"select * exclude ({name}), {name} > {middle} as above from data"
             raise ValueError(
-                f"{data.where}: column {target!r} has {len(data.classes):,} different whole numbers, which looks like a "
-                f"regression target; for a class, use a condition: --sql {shlex.quote(query)} --target above"
+                f"{data.where}: column {target!r} has {len(data.classes):,} different whole numbers, which looks like "
+                f"a regression target; for a class, use a condition: --sql {shlex.quote(query)} --target above"
             )
         raise ValueError(f"{data.where}: class {rare!r} has no training row {when}, or exclude the class")
 
@@ -320,7 +320,7 @@ def _of_blocks(data: Collected, scale: str, missing: str, first: RawRows, more: 
 def _check_not_empty(data: Collected, filled: NDArray[np.bool_]) -> None:
     for place in np.flatnonzero(~filled):
         name = data.number_name(int(place))
-        advice = "" if data.anonymous else f"; leave it out with --exclude {name}"
+        advice = "" if data.anonymous else f"; leave it out with --exclude {shlex.quote(name)}"
         raise ValueError(f"{data.where}, column {name!r} is empty{advice}")
 
 
