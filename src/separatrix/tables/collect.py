@@ -145,7 +145,8 @@ def _collect_table(
     for place, column in enumerate(chosen.categories):
         if not names[place]:
             raise ValueError(
-                f"{source.name}, column {column.name!r} is empty: leave it out with --exclude {shlex.quote(column.name)}"
+                f"{source.name}, column {column.name!r} is empty: leave it out with --exclude "
+                f"{shlex.quote(column.name)}"
             )
         if column.kind == "text":
             levels[place].refuse_mixed(keeper.met(place, levels[place].codes))
