@@ -268,3 +268,9 @@ def test_a_cell_with_an_endless_exponent_is_named(tmp_path):
     path.write_text("a,y\n1e999999999,0\n2,1\n")
     result = CliRunner().invoke(app, ["trace", str(path), "--target", "y"])
     assert "row 1, column 'a': '1e999999999' is not a number" in str(result.exception)
+
+
+def test_more_than_two_classes_need_a_positive_one(tmp_path):
+    name = points(tmp_path, "a,y\n1,A\n2,B\n3,C\n")
+    assert "a trace has two classes; found 3 (A, B, C): name the positive one" in refused(name, "--target", "y")
+    assert shown(name, "--target", "y", "--positive", "B")["steps"]

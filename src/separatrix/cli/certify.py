@@ -187,6 +187,7 @@ def _of_model(
         certificate = load_table_model(path).certificate
         if certificate is None:
             raise ValueError(f"{path} has no certificate; name its rows to certify them")
+        say(f"The certificate stored in {path}, not checked here: name its rows to certify them again.", err=True)
         return certificate
     X, y = _prepared(path, source, sql, db, delimiter)
     given: dict[str, Any] = {} if tol is None else {"tol": tol}

@@ -142,6 +142,9 @@ def trace(
     labels = problem.classes[problem.codes].tolist()
     if positive is not None:
         _against_the_rest(problem, positive)
+    elif len(problem.classes) > 2:
+        names = listed([str(label) for label in problem.classes.tolist()])
+        raise ValueError(f"a trace has two classes; found {len(problem.classes)} ({names}): name the positive one")
     numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam}
     known = {each.name for each in fields(RULES[rule])}
     options = {
