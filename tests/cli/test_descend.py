@@ -94,7 +94,10 @@ def test_files_get_every_step_in_their_format(run, tmp_path, name, sign):
         (["x", "--max-iter", "0"], "--max-iter must be between 1 and 100,000; found 0"),
         (["x", "--digits", "0"], "--digits must be between 1 and 17; found 0"),
         (["log(x)"], "is not defined or not finite at --start x = 0; choose another"),
-        (["x", "-o", "t.pdf"], "-o t.pdf: the ending must be one of .md, .tex, .html, .csv, or give --format"),
+        (
+            ["x", "-o", "t.pdf"],
+            "-o t.pdf: the ending must be one of .md, .markdown, .tex, .html, .htm, .csv, or give --format",
+        ),
         (["x", "--plot", "t.gif"], "--plot t.gif: the ending must be one of .png, .svg, .pdf"),
         (["x", "-o", "a.md", "--plot", "nowhere/a.png"], "does not exist"),
     ],

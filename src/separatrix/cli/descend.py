@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ import typer
 from separatrix.cli.guard import guard
 from separatrix.cli.options import MODEL, OUTPUT, Json
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
+from separatrix.cli.table_formats import FormatOption, OutputOption, format_of
 from separatrix.cli.writing import console, plain_table, print_content, say
 from separatrix.files import write_text
 from separatrix.text import csv_text, html_table, latex, markdown, times
@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 _MOST_RUNS = 12
 _MOST_STEPS = 100_000
 _HEAD, _TAIL = 8, 3  # rows of a long table on the screen
-
-
-class Format(str, enum.Enum):
-    """The format of the steps."""
-
-    table = "table"
-    markdown = "markdown"
-    latex = "latex"
-    html = "html"
-    csv = "csv"
-
-
-_ENDINGS = {".md": Format.markdown, ".tex": Format.latex, ".html": Format.html, ".csv": Format.csv}
 
 
 def descend(
@@ -64,19 +51,8 @@ def descend(
         ),
     ] = None,
     digits: Annotated[int, typer.Option(help="Significant digits.", rich_help_panel=OUTPUT)] = 6,
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            help="Output format; table shortens long runs, the others hold every step. [default: from the ending of "
-            "--output, else table]",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write to this file instead of standard output.", rich_help_panel=OUTPUT),
-    ] = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
     json: Json = False,
 ) -> None:
     """Follow gradient descent on a function, step by step, with one or several step sizes.
@@ -95,8 +71,7 @@ def descend(
         raise ValueError(f"--max-iter must be between 1 and {_MOST_STEPS:,}; found {max_iter}")
     if output is not None:
         guard().writes(output)
-        if format is None and not json and output.suffix.lower() not in _ENDINGS:
-            raise ValueError(f"-o {output}: the ending must be one of {', '.join(_ENDINGS)}, or give --format")
+    chosen = None if json else format_of(format, output)
     if plot is not None:
         check_picture(plot, "--plot")
         guard().writes(plot, "--plot")
@@ -104,12 +79,11 @@ def descend(
     if plot is not None:
         figure = _draw(f, runs)
         write_picture(figure, plot)
-    chosen = format or (Format.table if output is None else _ENDINGS.get(output.suffix.lower(), Format.markdown))
     if json:
         import json as to_text
 
         text = to_text.dumps(_facts(f, runs), allow_nan=False)
-    elif chosen is Format.table and output is None:
+    elif chosen is None:
         _show(f, runs, digits)
         text = ""
     else:
@@ -187,14 +161,14 @@ def _rows(f: Expression, run: Descent, digits: int, places: range | list[int] | 
     return rows
 
 
-def _written(f: Expression, runs: dict[float, Descent], digits: int, format: Format) -> str:
+def _written(f: Expression, runs: dict[float, Descent], digits: int, format: str) -> str:
     head = ["step", *_header(f)]
     rows = [[f"{size:g}", *row] for size, run in runs.items() for row in _rows(f, run, digits)]
-    if format is Format.csv:
+    if format == "csv":
         return csv_text(head, rows)
-    if format is Format.latex:
+    if format == "latex":
         return latex(head, rows)
-    if format is Format.html:
+    if format == "html":
         return html_table(head, rows)
     verdicts = "\n".join(f"- {_verdict(f, size, run, digits)}" for size, run in runs.items())
     return f"{_title(f)}\n\n{markdown(head, rows)}\n\n{verdicts}"
