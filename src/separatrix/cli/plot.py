@@ -19,8 +19,8 @@ def plot(
     source: Annotated[
         str | None,
         typer.Argument(
-            help="Rows to draw, for the kinds that draw rows; a source as for fit. margin and support need "
-            "the rows that the model was trained on."
+            help="Rows to draw, for the kinds that draw rows; a source as for fit. margin, support and "
+            "path need the rows that the model was trained on."
         ),
     ] = None,
     kind: Annotated[
@@ -29,7 +29,8 @@ def plot(
             help="Of rows: boundary (rows and decision regions), margins (histogram of distances to the boundary), "
             "hulls (convex hulls and the widest margin between them; two features), ball (smallest enclosing ball; two "
             "features). Of an SVM and its training rows: margin (support vectors and slack; two features), support "
-            "(alpha and margin of each row). Of the model alone: weights (the largest), loss (training curve), "
+            "(alpha and margin of each row). Of a model trained in epochs and its rows: path (weights after each). "
+            "Of the model alone: weights (the largest), loss (training curve), "
             "mistakes (of a perceptron, with their bound).",
             rich_help_panel=OUTPUT,
         ),

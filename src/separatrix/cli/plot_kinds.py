@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.cli.training_path import check_path, training_path
+
 _MOST_NUMBERS = 30_000_000  # that a boundary is drawn from
 _MOST_ROWS = 20_000  # that hulls, balls and margins are drawn from
 _SVM = ("LinearSVM", "KernelSVM")
@@ -22,6 +24,7 @@ class Kind(str, enum.Enum):
     support = "support"
     hulls = "hulls"
     ball = "ball"
+    path = "path"
     weights = "weights"
     loss = "loss"
     mistakes = "mistakes"
@@ -77,6 +80,7 @@ NEEDS: dict[Kind, Callable[[Any], None]] = {
     Kind.support: _svm,
     Kind.hulls: _two_features("hulls"),
     Kind.ball: _two_features("ball"),
+    Kind.path: check_path,
 }
 """The kinds that draw rows, and what refuses a model that cannot be drawn so, before any row is read."""
 
@@ -85,7 +89,7 @@ def read_rows(model: Any, source: Any, kind: Kind) -> Any:
     """Return the rows as the model sees them, with labels and weights: those trained on, where the kind needs them."""
     from separatrix.tables.whole import read_prepared, read_training
 
-    if kind in (Kind.margin, Kind.support) and type(model.estimator).__name__ in _SVM:
+    if kind is Kind.path or (kind in (Kind.margin, Kind.support) and type(model.estimator).__name__ in _SVM):
         rows = read_training(model, source)
         X, y, weights = rows.X, rows.y, rows.weights
     else:
@@ -101,6 +105,7 @@ def read_rows(model: Any, source: Any, kind: Kind) -> Any:
 def draw(model: Any, kind: Kind, rows: Any, top: int, ax: Any) -> None:
     """Draw one kind of picture of a model."""
     from separatrix import plots
+    from separatrix.cli.summary import features_of
 
     scaled = "" if model.preparation.scale == "none" else " (scaled)"
     names = [name + scaled for name in model.preparation.names]
@@ -115,6 +120,9 @@ def draw(model: Any, kind: Kind, rows: Any, top: int, ax: Any) -> None:
         if weights is None:
             raise ValueError(f"this {type(model.estimator).__name__} has no weights to draw")
         plots.weights(weights.names, weights.per_deviation, weights.titles, ax, most=top)
+    elif kind is Kind.path:
+        plots.weight_path(training_path(model, *rows), model.preparation.names, ax, most=top)
+        ax.set_ylabel(f"weight ({features_of(model)})")
     elif kind is Kind.margins:
         plots.margin_histogram(model.estimator, rows[0], rows[1], ax)
     elif kind is Kind.support:

@@ -29,6 +29,7 @@ from separatrix.plots.planes import plane
 from separatrix.plots.supports import support
 from separatrix.plots.updates import updates
 from separatrix.plots.vectors import projection, update_vectors
+from separatrix.plots.weight_paths import weight_path
 from separatrix.plots.weights import weights
 
 __all__ = [
@@ -55,5 +56,6 @@ __all__ = [
     "support",
     "update_vectors",
     "updates",
+    "weight_path",
     "weights",
 ]
