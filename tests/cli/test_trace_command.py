@@ -91,7 +91,7 @@ def test_the_positive_class_by_its_label(tmp_path):
     assert "the labels are no, yes" in refused(file, "--target", "y", "--positive", "maybe")
     assert shown("lecture-001", "--positive", "-1", "--start", "zeros")["steps"][1]["update?"] == "Yes"
     three = points(tmp_path, "a,y\n1,u\n-1,v\n5,w\n", "three.csv")
-    assert "two classes are needed" in refused(three, "--target", "y")
+    assert "a trace has two classes; found 3" in refused(three, "--target", "y")
     assert [row["y"] for row in shown(three, "--target", "y", "--positive", "u")["steps"][:3]] == ["u", "v", "w"]
 
 
