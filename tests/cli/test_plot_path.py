@@ -55,3 +55,9 @@ def test_models_without_a_path_are_refused(table, model, name):
     assert run("fit", "t.csv", "--target", "kind", "--model", model, "-o", "m.sx").exit_code == 0
     result = run("plot", "m.sx", "t.csv", "--kind", "path", "-o", "p.png")
     assert f"which this {name} does not have" in str(result.exception)
+
+
+def test_another_start_than_zero_is_not_drawn_as_zero(table):
+    fit = ("fit", "t.csv", "--target", "kind", "--model", "perceptron", "--param", "init=uniform", "-o", "m.sx")
+    assert run(*fit).exit_code == 0
+    assert "this model started elsewhere" in str(run("plot", "m.sx", "t.csv", "--kind", "path").exception)

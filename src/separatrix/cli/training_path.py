@@ -21,6 +21,8 @@ def check_path(model: Any) -> None:
         )
     if len(model.classes_) != 2:
         raise ValueError(f"--kind path draws two classes, but this model has {len(model.classes_)}")
+    if not isinstance(start := getattr(model.estimator, "init", "zeros"), str) or start != "zeros":
+        raise ValueError("--kind path draws training from zero weights; this model started elsewhere (init)")
     if model.facts.on_disk or model.facts.updates:
         raise ValueError("--kind path trains again, in memory: not a model of rows on disk, or one that was updated")
 
