@@ -29,7 +29,7 @@ with contextlib.suppress(OSError):  # of several commands at once only the last 
 main()"""
 FORMATS = ("csv", "parquet", "jsonl", "sqlite", "libsvm")
 PATIENCE = 180.0  # seconds for a command
-GROWTH = 60 << 10  # kilobytes that this process may grow by
+GROWTH = 8 << 10  # kilobytes that this process may grow by
 Limits = Callable[[], None] | None
 
 
@@ -49,7 +49,7 @@ class Workplace:
         self.inputs: dict[Path, str] = {}
         self.models: dict[Path, tuple[str, str]] = {}  # path to family and kind
         self.updates: dict[Path, int] = {}
-        self.answers: dict[tuple[str, str], str] = {}  # what a model predicted for a file, by their hashes
+        self.answers: dict[tuple[str, str], str] = {}  # hash of what a model predicted for a file
         self.expected: set[str] = set()
         self.counts: Counter[str] = Counter()
         self.failures = 0
