@@ -229,7 +229,9 @@ def _read(
     from separatrix.tables.columns import ColumnOptions
     from separatrix.tables.whole import read_whole
 
-    options = ColumnOptions(target_of(data, target), tuple(features or ()), tuple(exclude or ()))
+    options = ColumnOptions(
+        target_of(data, target), tuple(features or ()), tuple(exclude or ()), missing="drop", detect=False
+    )
     with open_named(data, sql, db, delimiter) as opened:
         whole = read_whole(opened, options, exact=True)
     if whole.dropped:

@@ -13,6 +13,9 @@ from separatrix.cli.options import (
     LIMITS,
     MODEL,
     OUTPUT,
+    Category,
+    Date,
+    DatesBy,
     Db,
     Delimiter,
     Exclude,
@@ -20,6 +23,7 @@ from separatrix.cli.options import (
     Json,
     Lacking,
     MaxLevels,
+    Number,
     ScaledBy,
     Source,
     Sql,
@@ -69,6 +73,10 @@ def compare(
     text_method: WordsBy = None,
     missing: Lacking = None,
     max_levels: MaxLevels = None,
+    category: Category = None,
+    number: Number = None,
+    date: Date = None,
+    dates: DatesBy = None,
     certify: Annotated[
         float,
         typer.Option(help="Seconds for the certificate of linear separability; 0 for none.", rich_help_panel=LIMITS),
@@ -131,7 +139,19 @@ def compare(
         scaling is not None,
     )  # fmt: skip
     options = asked_of(
-        target_of(source, target), features, exclude, None, text, text_method, missing, scale, max_levels
+        target_of(source, target),
+        features,
+        exclude,
+        None,
+        text,
+        text_method,
+        missing,
+        scale,
+        max_levels,
+        category,
+        number,
+        date,
+        dates,
     )
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:

@@ -18,8 +18,8 @@ from separatrix.tables.export.targets import TARGETS
 class UnknownCategory(str, enum.Enum):
     """What happens to a row with an unknown category."""
 
-    null = "null"
     zero = "zero"
+    null = "null"
 
 
 def export(
@@ -45,10 +45,11 @@ def export(
     unknown: Annotated[
         UnknownCategory,
         typer.Option(
-            help="Rows with an unknown category: null (no prediction), or zero (encoded as all zeros).",
+            help="Categories that the model was not trained on: zero (encoded as none of the known ones), or null (no "
+            "prediction for the row).",
             rich_help_panel=DATA,
         ),
-    ] = UnknownCategory.null,
+    ] = UnknownCategory.zero,
     table: Annotated[
         str | None,
         typer.Option(help="sql: name of the table, such as sales.customers. [default: data]", rich_help_panel=OUTPUT),

@@ -15,6 +15,9 @@ from separatrix.cli.options import (
     LIMITS,
     MODEL,
     OUTPUT,
+    Category,
+    Date,
+    DatesBy,
     Db,
     Delimiter,
     Exclude,
@@ -22,6 +25,7 @@ from separatrix.cli.options import (
     Json,
     Lacking,
     MaxLevels,
+    Number,
     ScaledBy,
     Source,
     Sql,
@@ -59,6 +63,10 @@ def fit(
     text: Text = None,
     text_method: WordsBy = None,
     max_levels: MaxLevels = None,
+    category: Category = None,
+    number: Number = None,
+    date: Date = None,
+    dates: DatesBy = None,
     model: Annotated[
         Model | None,
         typer.Option(
@@ -171,13 +179,26 @@ def fit(
             "--scale": scale, "--features": features, "--exclude": exclude, "--text": text, "--param": param,
             "--record": record, "--every": every,
             "--weight": weight, "--missing": missing, "--text-method": text_method, "--max-levels": max_levels,
+            "--category": category, "--number": number, "--date": date, "--dates": dates,
         }  # fmt: skip
         for option, value in refused.items():
             if value is not None:
                 raise ValueError(f"{option} cannot be combined with --resume: the model keeps its settings")
     else:
         options = asked_of(
-            target_of(source, target), features, exclude, weight, text, text_method, missing, scale, max_levels
+            target_of(source, target),
+            features,
+            exclude,
+            weight,
+            text,
+            text_method,
+            missing,
+            scale,
+            max_levels,
+            category,
+            number,
+            date,
+            dates,
         )
         settings = Settings(
             "averaged" if model is None else model.value, 0.2 if test is None else test, epochs, time_limit, seed or 0,

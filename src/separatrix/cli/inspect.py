@@ -154,9 +154,12 @@ def _described(preparation: Any) -> list[str]:
     numbers = [feature.name for feature in preparation.role("number")]
     if numbers:
         lines.append(f"Numbers, {scaling}: {', '.join(numbers[:20])}{' ...' if len(numbers) > 20 else ''}.")
+    for feature in preparation.role("date"):
+        lines.append(f"Dates of {feature.name}, {scaling}: {', '.join(feature.parts)}.")
     for feature in preparation.role("category"):
         levels = ", ".join(feature.levels[:12]) + (" ..." if len(feature.levels) > 12 else "")
-        lines.append(f"One-hot encoded {feature.name}: {levels}.")
+        more = "; others are pooled" if feature.pooled else ""
+        lines.append(f"One-hot encoded {feature.name}: {levels}{more}.")
     for feature in preparation.role("text"):
         how = "hashed" if feature.words is None else f"{len(feature.words):,} terms, tf-idf"
         lines.append(f"Bag of words of {feature.name} (unigrams and bigrams): {how}.")
@@ -169,7 +172,13 @@ def _preparation(preparation: Any) -> dict[str, Any]:
         "missing": preparation.missing,
         "scale": preparation.scale,
         "features": [
-            {"name": f.name, "role": f.role, **({"levels": list(f.levels)} if f.levels else {})}
+            {
+                "name": f.name,
+                "role": f.role,
+                **({"levels": list(f.levels)} if f.levels else {}),
+                **({"parts": list(f.parts)} if f.parts else {}),
+                **({"notation": f.notation} if f.notation else {}),
+            }
             for f in preparation.features
         ],
     }

@@ -27,7 +27,9 @@ def read_labelled(
     from separatrix.tables.columns import ColumnOptions
     from separatrix.tables.whole import read_whole
 
-    asked = ColumnOptions(target_of(data, target), tuple(features or ()), tuple(exclude or ()))
+    asked = ColumnOptions(
+        target_of(data, target), tuple(features or ()), tuple(exclude or ()), missing="drop", detect=False
+    )
     with open_named(data, sql, db, delimiter) as source:
         if (exact := rows_as_written(source, asked, fractions_only=True)) is not None:
             return exact

@@ -22,6 +22,7 @@ class Scale(str, enum.Enum):
 class Missing(str, enum.Enum):
     """What is done about missing values."""
 
+    impute = "impute"
     drop = "drop"
     mean = "mean"
     fail = "fail"
@@ -37,8 +38,17 @@ class TextMethod(str, enum.Enum):
 class UnknownCategories(str, enum.Enum):
     """What is done about categories that the model was not trained on."""
 
-    fail = "fail"
     zero = "zero"
+    null = "null"
+    fail = "fail"
+
+
+class Dates(str, enum.Enum):
+    """What dates become."""
+
+    parts = "parts"
+    seconds = "seconds"
+    drop = "drop"
 
 
 # The groups of options in the help of a command.
@@ -71,7 +81,40 @@ ScaledBy = Annotated[
 Text = Annotated[
     list[str] | None,
     typer.Option(
-        help="Text column, as a bag of words (unigrams and bigrams); may be repeated.", rich_help_panel=FEATURES
+        help="Text columns, as bags of words (unigrams and bigrams; comma-separated; may be repeated). Long texts are "
+        "detected.",
+        rich_help_panel=FEATURES,
+    ),
+]
+Category = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Categories, also where they look like numbers, dates or ids (comma-separated; may be repeated).",
+        rich_help_panel=FEATURES,
+    ),
+]
+Number = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Numbers, also where they look like ids (comma-separated; may be repeated). Notations as 1,234.5 and "
+        "1.234,5 are detected.",
+        rich_help_panel=FEATURES,
+    ),
+]
+Date = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Dates or times, as 20240131 (comma-separated; may be repeated). Common notations are detected; where day "
+        "and month could change places, the month is first.",
+        rich_help_panel=FEATURES,
+    ),
+]
+DatesBy = Annotated[
+    Dates | None,
+    typer.Option(
+        help="Dates as parts (year, month, day, weekday, hour, seconds since 1970; cyclic ones also as sine and "
+        "cosine), as seconds alone, or drop. [default: parts]",
+        rich_help_panel=FEATURES,
     ),
 ]
 WordsBy = Annotated[
@@ -81,13 +124,18 @@ WordsBy = Annotated[
 Lacking = Annotated[
     Missing | None,
     typer.Option(
-        help="Rows with missing values: drop them, impute the mean (categories: all zeros), or fail. [default: drop]",
+        help="Missing values: impute the median with an indicator feature (categories: a level of their own), drop the "
+        "row, impute the mean (categories: all zeros), or fail. [default: impute]",
         rich_help_panel=FEATURES,
     ),
 ]
 MaxLevels = Annotated[
     int | None,
-    typer.Option(help="Maximum number of categories in a column. [default: 100]", rich_help_panel=FEATURES),
+    typer.Option(
+        help="Of more categories in a column than this, the most frequent are one-hot encoded and the others pooled. "
+        "[default: 100]",
+        rich_help_panel=FEATURES,
+    ),
 ]
 Sql = Annotated[
     str | None,
@@ -107,7 +155,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", ric
 Unknown = Annotated[
     UnknownCategories,
     typer.Option(
-        help="Categories that the model was not trained on: fail, or zero (encode them as all zeros).",
+        help="Categories that the model was not trained on: zero (encode them as none of the known ones), null (no "
+        "prediction for the row), or fail.",
         rich_help_panel=DATA,
     ),
 ]
@@ -150,15 +199,17 @@ def _opened(where: str | None, sql: str | None, db: str | None, delimiter: str |
 def asked_of(
     target: str | None, features: list[str] | None, exclude: list[str] | None, weight: str | None,
     text: list[str] | None, text_method: TextMethod | None, missing: Missing | None, scale: Scale | None,
-    max_levels: int | None,
+    max_levels: int | None, category: list[str] | None, number: list[str] | None, date: list[str] | None,
+    dates: Dates | None,
 ) -> Any:  # fmt: skip
     """Return the column options of a command."""
     from separatrix.tables.columns import ColumnOptions
 
     return ColumnOptions(
         target, tuple(features or ()), tuple(exclude or ()), weight, tuple(text or ()),
-        "tfidf" if text_method is None else text_method.value, "drop" if missing is None else missing.value,
-        None if scale is None else scale.value, 100 if max_levels is None else max_levels,
+        "tfidf" if text_method is None else text_method.value, "impute" if missing is None else missing.value,
+        None if scale is None else scale.value, 100 if max_levels is None else max_levels, tuple(category or ()),
+        tuple(number or ()), tuple(date or ()), "parts" if dates is None else dates.value,
     )  # fmt: skip
 
 

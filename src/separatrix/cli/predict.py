@@ -9,7 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, UnknownCategories, open_named
-from separatrix.cli.writing import say
+from separatrix.cli.writing import say, say_unknown
 
 
 def predict(
@@ -34,7 +34,7 @@ def predict(
             help="Columns to pass through (comma-separated; may be repeated; all for all).", rich_help_panel=OUTPUT
         ),
     ] = None,
-    unknown: Unknown = UnknownCategories.fail,
+    unknown: Unknown = UnknownCategories.zero,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
@@ -71,7 +71,9 @@ def predict(
             loaded, opened, options, counts, watch=lambda rows, part: bar("predict", rows=rows, part=part)
         )
         write_predictions(output, tables, as_json=json)
+    say_unknown(counts.unknown, unknown.value)
     if counts.incomplete:
-        say(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values and no prediction", err=True)
+        why = " or unknown categories" if counts.unknown and unknown.value == "null" else ""
+        say(f"{counts.incomplete:,} of {counts.rows:,} rows have missing values{why} and no prediction", err=True)
     if output is not None:
         say(f"{counts.rows:,} rows written to {output}", err=True)

@@ -24,7 +24,7 @@ def report(
             "--output", "-o", help="HTML file; replaced if it exists. [default: MODEL.html]", rich_help_panel=OUTPUT
         ),
     ] = None,
-    unknown: Unknown = UnknownCategories.fail,
+    unknown: Unknown = UnknownCategories.zero,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,

@@ -93,7 +93,9 @@ def show_rows(facts: Facts, console: Any) -> None:
     console.print(f"Training set {times_of(rows.train, 'row')}{test}; {what}.")
     if facts.constant:
         console.print(f"Constant columns, no effect: {', '.join(facts.constant)}.")
-    if columns.unused:
+    for note in facts.notes:
+        console.print(note)
+    if columns.unused and not any(note.startswith("Left out: ") for note in facts.notes):
         console.print(f"Unused columns: {', '.join(columns.unused[:12])}.")
     if facts.on_disk:
         console.print("Trained on rows on disk; they are not certified.")

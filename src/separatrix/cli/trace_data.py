@@ -26,7 +26,7 @@ def read_rows(
     """Return the rows that the options of the command name."""
     from separatrix.tables.columns import ColumnOptions
 
-    asked = ColumnOptions(target, tuple(features or ()), tuple(exclude or ()))
+    asked = ColumnOptions(target, tuple(features or ()), tuple(exclude or ()), missing="drop", detect=False)
     if db is None and data is not None and is_example(data):
         return _of_example(data, asked, sql)
     with open_named(data, sql, db, delimiter) as source:

@@ -19,7 +19,7 @@ def update(
         Path | None,
         typer.Option("--output", "-o", help="Model file to write. [default: MODEL]", rich_help_panel=OUTPUT),
     ] = None,
-    unknown: Unknown = UnknownCategories.fail,
+    unknown: Unknown = UnknownCategories.zero,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +153,15 @@ def console() -> Console:
 def say(text: str, *, err: bool = False) -> None:
     """Print a sentence about the work."""
     typer.echo(printable(text, "\n"), err=err)
+
+
+def say_unknown(counts: Mapping[str, int], unknown: str) -> None:
+    """Print how many rows have categories that the model was not trained on, by column, and what became of them."""
+    if not counts:
+        return
+    columns = ", ".join(f"{name} {n:,}" for name, n in counts.items())
+    what = "no prediction" if unknown == "null" else "encoded as none of the known ones"
+    say(f"unknown categories, {what}: {columns} (--unknown)", err=True)
 
 
 def print_content(text: str, *, nl: bool = True) -> None:

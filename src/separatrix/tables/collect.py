@@ -1,11 +1,15 @@
-"""Read all rows of a source: choose columns, encode categories and labels once, drop rows with missing values."""
+"""Read all rows of a source: choose columns, encode categories and labels once, drop rows with missing values.
+
+What a column is may show only in its values. Rows are then read once more, from the beginning, with the roles that
+they suggest; for long tables the first block of rows decides.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import shlex
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import as_label
-from separatrix.tables.columns import ChosenColumns, ColumnOptions, choose
+from separatrix.tables.columns import ChosenColumns, ColumnOptions, Role, choose, refuse_all
 from separatrix.tables.levels import Levels
 from separatrix.tables.memory import check_columns_fit
 from separatrix.tables.preparation import Feature, vectoriser
@@ -25,9 +29,10 @@ from separatrix.tables.reading import (
     table_rows,
     without_column,
 )
+from separatrix.tables.roles import ENOUGH, RolesChanged, suggested
 from separatrix.tables.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
 from separatrix.tables.store import RowCollector, RowStore
-from separatrix.text import times
+from separatrix.text import listed, times
 
 _MOST_CLASSES = 10_000
 _FEW = 20  # different fractions may still be labels
@@ -57,6 +62,8 @@ class Collected:
         How many values are missing, by column.
     rows : MemoryRows or RawFile
         The rows that are kept.
+    options : ColumnOptions
+        What was asked for.
     """
 
     where: str
@@ -68,10 +75,12 @@ class Collected:
     n_dropped: int
     missing: dict[str, int]
     rows: RowStore
+    options: ColumnOptions
 
     def number_name(self, place: int) -> str:
-        """Return the name of a number column, for messages."""
-        return self.chosen.numbers[place].name if self.chosen.numbers else f"x{place}"
+        """Return the name of a number column or part of a date, for messages."""
+        names = self.chosen.number_names
+        return names[place] if names else f"x{place}"
 
 
 def collect(
@@ -82,6 +91,7 @@ def collect(
     folder: Path,
     on_disk: bool = False,
     exact: bool = False,
+    labelled: bool = True,
     watch: Watch | None = None,
 ) -> Collected:
     """Read all rows of a source.
@@ -100,58 +110,75 @@ def collect(
         Go to disk at once.
     exact : bool
         Refuse whole numbers that no float equals.
+    labelled : bool
+        Whether there is a target; without it, all labels are 0.
     watch : callable, optional
         Called with the number of rows read and the part of the source that is.
     """
-    store = RowCollector(source.name, limit, folder, on_disk)
     if isinstance(source, MatrixSource):
-        return _collect_matrix(source, options, store, watch)
-    try:
-        return _collect_table(source, options, store, exact, watch)
-    except ColumnsChangedError:  # a column is not what its first rows looked like: once more from the beginning
-        return _collect_table(source, options, RowCollector(source.name, limit, folder, on_disk), exact, watch)
+        return _collect_matrix(source, options, RowCollector(source.name, limit, folder, on_disk), watch)
+    detected: dict[str, Role] = {}
+    changed = False
+    while True:
+        store = RowCollector(source.name, limit, folder, on_disk)
+        try:
+            return _collect_table(source, options, detected, store, exact, labelled, watch)
+        except RolesChanged as change:  # once more from the beginning
+            detected |= change.roles
+        except ColumnsChangedError:  # a column is not what its first rows looked like
+            if changed:
+                raise
+            changed = True
 
 
 def _collect_table(
-    source: TableSource, options: ColumnOptions, store: RowCollector, exact: bool, watch: Watch | None
+    source: TableSource,
+    options: ColumnOptions,
+    detected: dict[str, Role],
+    store: RowCollector,
+    exact: bool,
+    labelled: bool,
+    watch: Watch | None,
 ) -> Collected:
     if options.text:
         source.settle()
-    chosen = choose(source.name, source.columns, options)
-    assert chosen.target is not None
+    chosen = choose(source.name, source.columns, options, detected, labelled=labelled)
+    read_as_text(source, chosen, [column.name for column in chosen.numbers if column.kind == "number"])
     levels = [
-        Levels(source.name, column.name, most=options.max_levels, text=source.first_text(column.name))
+        Levels(source.name, column.name, category=True, text=source.first_text(column.name))
         for column in chosen.categories
     ]
-    classes = Levels(source.name, chosen.target.name)
+    classes = Levels(source.name, chosen.target.name) if chosen.target is not None else None
     reader = Reader(source.name, chosen, levels, classes, exact=exact)
     hashing = [vectoriser(Feature(c.name, "text", "text")) for c in chosen.texts] if _hashes(options) else []
     keeper = _Keeper(options.missing, reader)
+    first_rows = 0
     with contextlib.closing(table_rows(source, reader)) as every:
         for read in every:
             raw = keeper.keep(read)
-            _check_target(source.name, chosen.target, classes.codes, keeper.kept, done=False)
+            if not first_rows:
+                first_rows = reader.rows
+                if first_rows >= ENOUGH:
+                    _check_roles(keeper, levels, options, raw.numbers, done=False)
+            if chosen.target is not None and classes is not None:
+                _check_target(source.name, chosen.target, classes.codes, keeper.kept, done=False)
             if hashing:
                 raw.texts = [
                     one.transform([t or "" for t in texts]) for one, texts in zip(hashing, raw.texts, strict=True)
                 ]
             part = source.fraction() if reader.part is None else reader.part
-            store.add(raw, part)
+            store.add(raw if raw.labels is not None else replace(raw, labels=np.zeros(len(raw), dtype=np.int32)), part)
             if watch is not None:
                 watch(reader.rows, part)
-    labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
-    _check_target(source.name, chosen.target, labels, keeper.kept, done=True, n_read=reader.rows)
+    labels: list[Any] = []
+    if chosen.target is not None and classes is not None:
+        labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
+        _check_target(source.name, chosen.target, labels, keeper.kept, done=True, n_read=reader.rows)
+    keeper.refuse_few()
+    _check_roles(keeper, levels, options, store.numbers(first_rows) if reader.rows == first_rows else None, done=True)
     names = [sorted(keeper.met(place, level.codes)) for place, level in enumerate(levels)]
-    for place, column in enumerate(chosen.categories):
-        if not names[place]:
-            raise ValueError(
-                f"{source.name}, column {column.name!r} is empty: leave it out with --exclude "
-                f"{shlex.quote(column.name)}"
-            )
-        if column.kind == "text":
-            levels[place].refuse_mixed(keeper.met(place, levels[place].codes))
     new = [Recode.table(level.codes, ordered) for level, ordered in zip(levels, names, strict=True)]
-    rows = store.finish(Recode(new, Recode.table(classes.codes, labels)))
+    rows = store.finish(Recode(new, None if classes is None else Recode.table(classes.codes, labels)))
     return Collected(
         source.name,
         chosen,
@@ -162,7 +189,52 @@ def _collect_table(
         reader.rows - keeper.kept,
         keeper.missing,
         rows,
+        options,
     )
+
+
+def read_as_text(source: TableSource, chosen: ChosenColumns, numbers: list[str]) -> None:
+    """Let a source of text give out as text what is read in a notation, as a date or as a category."""
+    if source.typed:
+        return
+    texts = {column.name for column in (*chosen.dates, *chosen.texts)} | set(chosen.notations)
+    texts |= {column.name for column in chosen.categories if column.kind not in ("text", "flag")}
+    if any(column.kind != "text" for column in source.columns if column.name in texts):
+        source.settle()
+        source.read_as(numbers, sorted(texts))
+
+
+def _check_roles(keeper: _Keeper, levels: list[Levels], options: ColumnOptions, numbers: Any, *, done: bool) -> None:
+    """Read all rows again if their values suggest other roles of columns; refuse columns of numbers with slips.
+
+    Once enough values of a column have been seen, later ones change its role no more.
+    """
+    chosen = keeper.chosen
+    values = {column.name: keeper.met(k, levels[k].codes) for k, column in enumerate(chosen.categories)}
+    seen = {name: sum(counts.values()) for name, counts in values.items()}
+    if done and numbers is None:
+        settled = {name for name, n in keeper.settled.items() if n >= ENOUGH}
+        values = {name: {} if name in settled and seen[name] else counts for name, counts in values.items()}
+        chosen = replace(chosen, categories=tuple(c for c in chosen.categories if c.name not in settled))
+    keeper.settled = seen
+    roles: dict[str, Role] = {}
+    problems: list[str] = []
+    try:
+        roles = suggested(chosen, options, values, numbers, keeper.missing if done else {}, keeper.kept)
+    except ValueError as problem:
+        problems.append(str(problem))
+    if not done:  # more rows may fill it
+        roles = {name: role for name, role in roles.items() if role.why != "empty"}
+    if done:
+        places = {column.name: k for k, column in enumerate(keeper.chosen.categories)}
+        for column in keeper.chosen.categories:
+            if column.kind == "text" and column.name not in roles and column.name not in options.category:
+                counts = keeper.met(places[column.name], levels[places[column.name]].codes)
+                if (slip := levels[places[column.name]].slip(counts)) is not None:
+                    problems.append(slip)
+        refuse_all(keeper.where, problems)
+    if roles:
+        raise RolesChanged(roles)
 
 
 def _hashes(options: ColumnOptions) -> bool:
@@ -222,6 +294,7 @@ def _collect_matrix(
         reader.rows - keeper.kept,
         keeper.missing,
         rows,
+        options,
     )
 
 
@@ -230,8 +303,10 @@ class _Keeper:
 
     def __init__(self, missing: str, reader: Reader) -> None:
         self._missing, self._reader = missing, reader
+        self.chosen, self.where = reader.chosen, reader.where
         self.kept = 0
         self.missing: dict[str, int] = {}
+        self.settled: dict[str, int] = {}  # how many values of a category column had been seen when it was judged
         self._seen: dict[int, NDArray[np.int64]] = {}  # how often each code was kept; the labels' place is -1
 
     def _note(self, place: int, codes: NDArray[np.int32]) -> None:
@@ -241,6 +316,18 @@ class _Keeper:
         longer = longer.astype(np.int64)
         longer[: len(shorter)] += shorter
         self._seen[place] = longer
+
+    def refuse_few(self) -> None:
+        """Refuse to train on the rows without gaps where more than half of all rows have some."""
+        read = self._reader.rows
+        if self._missing != "drop" or 2 * self.kept >= read:
+            return
+        worst = sorted(self.missing.items(), key=lambda pair: -pair[1])[:3]
+        named = listed(f"{name} ({count:,})" for name, count in worst)
+        raise ValueError(
+            f"{self.where}: --missing drop leaves {self.kept:,} of {read:,} rows; most values are missing in {named}: "
+            f"impute them with --missing impute, or leave columns out with --exclude {shlex.quote(worst[0][0])}"
+        )
 
     def met(self, place: int, values: Iterable[Any]) -> dict[Any, int]:
         """Return the values of a category (or, for -1, the labels) that some row kept has, and how many have each."""
@@ -256,8 +343,8 @@ class _Keeper:
             if self._missing == "fail":
                 row = self._reader.rows - len(raw) + int(np.flatnonzero(rows)[0]) + 1
                 raise ValueError(
-                    f"{self._reader.where}, row {row:,}, column {name!r}: missing value; drop such rows with "
-                    "--missing drop, or impute the mean with --missing mean"
+                    f"{self._reader.where}, row {row:,}, column {name!r}: missing value; impute such values with "
+                    "--missing impute, or drop the rows with --missing drop"
                 )
             self.missing[name] = self.missing.get(name, 0) + int(rows.sum())
             if self._missing == "drop" or name in needed:

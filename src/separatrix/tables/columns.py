@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from separatrix.tables.notations import TIMES, parts_of
 from separatrix.tables.sources.base import Column
-from separatrix.tables.sources.duck import identifier
 from separatrix.text import listed
 
-MISSING = ("drop", "mean", "fail")
+MISSING = ("impute", "drop", "mean", "fail")
 SCALES = ("standard", "minmax", "none")
 TEXT_METHODS = ("tfidf", "hashed")
+DATE_METHODS = ("parts", "seconds", "drop")
 _LIKELY = ("target", "label", "class", "y", "outcome", "category", "diagnosis", "species", "response")
 
 
@@ -33,12 +35,19 @@ class ColumnOptions:
         Text columns, which become bags of words.
     text_method : {"tfidf", "hashed"}
         Unigrams and bigrams weighted by tf-idf, or hashed into a fixed number of features.
-    missing : {"drop", "mean", "fail"}
-        What to do with rows in which something is missing.
+    missing : {"impute", "drop", "mean", "fail"}
+        What to do where something is missing: impute the median with a feature that says so, a missing category being
+        a level of its own; drop the row; impute the mean and encode a missing category as all zeros; or fail.
     scale : {"standard", "minmax", "none"}, optional
         How numbers are scaled; by default "standard", and "none" for sparse data.
     max_levels : int
-        The maximum number of categories in a column.
+        Of more levels in a category column, the most frequent are one-hot encoded and the others pooled.
+    category, number, date : tuples of str
+        Columns that are categories, numbers or dates, whatever they look like.
+    dates : {"parts", "seconds", "drop"}
+        Dates as their parts, as seconds since 1970, or not at all.
+    detect : bool
+        Whether to look at the values for numbers and dates in other notations, free text and ids.
     """
 
     target: str | None = None
@@ -47,25 +56,74 @@ class ColumnOptions:
     weight: str | None = None
     text: tuple[str, ...] = ()
     text_method: str = "tfidf"
-    missing: str = "drop"
+    missing: str = "impute"
     scale: str | None = None
     max_levels: int = 100
+    category: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
+    dates: str = "parts"
+    detect: bool = True
 
     def __post_init__(self) -> None:
         for name, value, accepted in (
             ("missing", self.missing, MISSING),
             ("scale", self.scale or "none", SCALES),
             ("text_method", self.text_method, TEXT_METHODS),
+            ("dates", self.dates, DATE_METHODS),
         ):
             if value not in accepted:
                 raise ValueError(f"{name} must be one of {', '.join(accepted)}; found {value!r}")
         if self.max_levels < 2:
             raise ValueError(f"max_levels must be at least 2; found {self.max_levels}")
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """The columns whose role was given, and that role."""
+        given = {"category": self.category, "number": self.number, "date": self.date, "text": self.text}
+        return {name: role for role, names in given.items() for name in names}
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column is used as.
+
+    Attributes
+    ----------
+    role : {"number", "date", "category", "text", "none"}
+        As what; "none" is left out.
+    notation : str
+        How numbers or dates are written, where the column is text.
+    why : str
+        Why it is left out.
+    """
+
+    role: str
+    notation: str = ""
+    why: str = ""
+
 
 @dataclass(frozen=True)
 class ChosenColumns:
-    """The columns that are read: the features in the table's order, the target, the weight."""
+    """The columns that are read: the features in the table's order, the target, the weight.
+
+    Attributes
+    ----------
+    numbers, dates, categories, texts : tuples of Column
+        The features by role.
+    order : tuple of str
+        The names of all features.
+    target, weight : Column or None
+        The labels and the sample weights.
+    unused : tuple of str
+        The other columns.
+    notations : dict
+        How the numbers and dates are written that are text in the source, by column.
+    parts : dict
+        What each column of dates becomes.
+    left_out : dict
+        Why columns are not used that nobody excluded, by column.
+    """
 
     numbers: tuple[Column, ...]
     categories: tuple[Column, ...]
@@ -74,22 +132,46 @@ class ChosenColumns:
     target: Column | None
     weight: Column | None
     unused: tuple[str, ...] = ()
+    dates: tuple[Column, ...] = ()
+    notations: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """All columns to read."""
         more = [column.name for column in (self.target, self.weight) if column is not None]
-        return [*(column.name for column in (*self.numbers, *self.categories, *self.texts)), *more]
+        return [*(column.name for column in (*self.numbers, *self.dates, *self.categories, *self.texts)), *more]
+
+    @property
+    def plain(self) -> bool:
+        """Whether all features are numbers and categories as they stand in a file of text."""
+        return not (self.texts or self.dates or self.notations) and all(c.kind == "text" for c in self.categories)
+
+    @property
+    def number_names(self) -> list[str]:
+        """The name of each number that is read: those of number columns, then the parts of dates."""
+        parts = [f"{column.name} {part}" for column in self.dates for part in self.parts[column.name]]
+        return [*(column.name for column in self.numbers), *parts]
 
 
-def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> ChosenColumns:
-    """Return the columns to read of a table called ``where``, or say what is wrong with what was options."""
+def choose(
+    where: str,
+    columns: Sequence[Column],
+    options: ColumnOptions,
+    detected: Mapping[str, Role] | None = None,
+    *,
+    labelled: bool = True,
+) -> ChosenColumns:
+    """Return the columns to read of a table called ``where``, or say what is wrong with the options.
+
+    ``detected`` are the roles that the values of some columns suggest; with ``labelled=False`` there is no target.
+    """
     by_name = {column.name: column for column in columns}
-    options = replace(
-        options, features=separated(options.features, by_name), exclude=separated(options.exclude, by_name),
-        text=separated(options.text, by_name),
-    )  # fmt: skip
-    target = _target(where, columns, by_name, options.target)
+    lists = ("features", "exclude", "text", "category", "number", "date")
+    named: dict[str, Any] = {name: separated(getattr(options, name), by_name) for name in lists}
+    options = replace(options, **named)
+    target = _target(where, columns, by_name, options.target) if labelled else None
     weight = None
     if options.weight is not None:
         weight = column_called(where, by_name, options.weight, "--weight")
@@ -97,27 +179,94 @@ def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> Cho
             raise ValueError(f"{where}, column {weight.name!r} is {weight.type}; sample weights must be numbers")
         if weight is target:
             raise ValueError(f"--target and --weight are both {weight.name!r}: they must be two columns")
-    for option, names in (("--features", options.features), ("--exclude", options.exclude), ("--text", options.text)):
-        for name in names:
-            if column_called(where, by_name, name, option) in (target, weight):
-                role = "target" if name == target.name else "weight"
-                raise ValueError(f"{option} names {name!r}, which is the {role}")
     taken = {column.name for column in (target, weight) if column is not None}
-    wanted = set(options.features) | set(options.text) if options.features else set(by_name)
+    _check_names(where, by_name, options, target, taken)
+    wanted = set(options.features) | set(options.roles) if options.features else set(by_name)
+    roles: dict[str, Role] = {}
+    problems: list[str] = []
+    for column in columns:
+        if column.name in wanted and column.name not in taken and column.name not in options.exclude:
+            try:
+                roles[column.name] = _role(column, options, (detected or {}).get(column.name))
+            except ValueError as problem:
+                problems.append(str(problem))
+    refuse_all(where, problems)
+    used = [column for column in columns if roles.get(column.name, Role("none")).role != "none"]
+    if not used:
+        raise ValueError(f"{where}: no feature column is left; its columns are {listed(by_name)}")
+    kept = {column.name for column in used} | taken
+    by_role = {
+        role: tuple(column for column in used if roles[column.name].role == role)
+        for role in ("number", "date", "category", "text")
+    }
+    return ChosenColumns(
+        by_role["number"], by_role["category"], by_role["text"], tuple(column.name for column in used), target, weight,
+        tuple(column.name for column in columns if column.name not in kept), by_role["date"],
+        {name: role.notation for name, role in roles.items() if role.notation},
+        {c.name: parts_of(options.dates, _is_clock(c, roles[c.name])) for c in by_role["date"]},
+        {name: role.why for name, role in roles.items() if role.role == "none"},
+    )  # fmt: skip
+
+
+def refuse_all(where: str, problems: Sequence[str]) -> None:
+    """Refuse a table for everything that is wrong with it, in one message."""
+    if len(problems) == 1:
+        raise ValueError(f"{where}, {problems[0]}")
+    if problems:
+        raise ValueError(f"{where} has {len(problems)} problems:\n" + "\n".join(f"- {each}" for each in problems))
+
+
+def _check_names(
+    where: str, by_name: dict[str, Column], options: ColumnOptions, target: Column | None, taken: set[str]
+) -> None:
+    """Refuse names of no column, and columns that are to be two things at once."""
+    seen: dict[str, str] = {}
+    for option in ("--features", "--exclude", "--text", "--category", "--number", "--date"):
+        for name in getattr(options, option[2:]):
+            if column_called(where, by_name, name, option).name in taken:
+                role = "target" if target is not None and name == target.name else "weight"
+                raise ValueError(f"{option} names {name!r}, which is the {role}")
+            if option != "--features" and seen.setdefault(name, option) != option:
+                raise ValueError(f"{name!r} is both in {seen[name]} and in {option}")
     twice = sorted(set(options.features) & set(options.exclude))
     if twice:
         raise ValueError(f"{twice[0]!r} is both in --features and in --exclude")
-    used = [c for c in columns if c.name in wanted and c.name not in taken and c.name not in options.exclude]
-    if not used:
-        raise ValueError(f"{where}: no feature column is left; its columns are {listed(by_name)}")
-    for column in used:
-        _check_kind(where, column, options)
-    texts = tuple(c for c in used if c.name in options.text)
-    numbers = tuple(c for c in used if c.kind == "number" and c.name not in options.text)
-    categories = tuple(c for c in used if c.kind in ("text", "flag") and c.name not in options.text)
-    kept = {c.name for c in used} | taken
-    unused = tuple(c.name for c in columns if c.name not in kept)
-    return ChosenColumns(numbers, categories, texts, tuple(c.name for c in used), target, weight, unused)
+
+
+def _role(column: Column, options: ColumnOptions, detected: Role | None) -> Role:
+    """Return what a column is used as; a ValueError says why it cannot be what was asked for."""
+    name, given = column.name, options.roles.get(column.name)
+    usual = {"number": "number", "flag": "category", "text": "category", "date": "date"}.get(column.kind)
+    if given == "text" and column.kind != "text":
+        raise ValueError(f"column {name!r} is {column.type}; --text is for text columns")
+    if given == "date" and column.kind == "flag":
+        raise ValueError(f"column {name!r} is {column.type}; --date is for dates")
+    if usual is None:
+        if given is not None or name in options.features:
+            raise ValueError(
+                f"column {name!r} is {column.type}, neither numbers nor text: leave it out with --exclude "
+                f"{shlex.quote(name)}"
+            )
+        return Role("none", why=f"{column.type}, neither numbers nor text")
+    if detected is not None:
+        return detected
+    if (given == "number" and column.kind == "text") or (given == "date" and column.kind != "date"):
+        return Role("category")  # until its values have shown their notation
+    if given is not None:
+        return Role(given)
+    if usual == "date":
+        if options.dates == "drop":
+            return Role("none", why="dates")
+        if column.type == "INTERVAL":
+            raise ValueError(
+                f"column {name!r} holds spans of time (INTERVAL): make numbers of them with --sql, or leave it out "
+                f"with --exclude {shlex.quote(name)}"
+            )
+    return Role(usual)
+
+
+def _is_clock(column: Column, role: Role) -> bool:
+    return role.notation in TIMES if role.notation else column.type.startswith("TIME") and "STAMP" not in column.type
 
 
 def separated(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:
@@ -126,29 +275,6 @@ def separated(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ..
     for name in names:
         out += [name] if name in by_name else [part.strip() for part in name.split(",") if part.strip()]
     return tuple(dict.fromkeys(out))
-
-
-def _check_kind(where: str, column: Column, options: ColumnOptions) -> None:
-    name = column.name
-    if name in options.text:
-        if column.kind != "text":
-            raise ValueError(f"{where}, column {name!r} is {column.type}; --text is for text columns")
-    elif column.kind == "date":
-        raise ValueError(
-            f"{where}, column {name!r} has dates or times ({column.type}), not numbers: leave it out with "
-            f"--exclude {shlex.quote(name)}, or make a number of it with --sql {shlex.quote(_seconds(name))}"
-        )
-    elif column.kind == "other":
-        raise ValueError(
-            f"{where}, column {name!r} is {column.type}, neither numbers nor text: leave it out with --exclude "
-            f"{shlex.quote(name)}"
-        )
-
-
-def _seconds(name: str) -> str:
-    """Return a query that makes a number of a column of dates or times."""
-    own, new = identifier(name), identifier(f"{name}_seconds")
-    return f"select * exclude ({own}), epoch({own}) as {new} from data"
 
 
 def _target(where: str, columns: Sequence[Column], by_name: dict[str, Column], name: str | None) -> Column:

@@ -30,9 +30,10 @@ def deviations(preparation: Preparation, rows: PreparedRows | RowFile, constant:
         for X in _blocks(rows):
             moments.add(X[:, known:])
         out[known:] = moments.deviation
-    for place, name in enumerate(feature.name for feature in preparation.role("number")):
-        if name in set(constant):
-            out[place] = 0.0
+    starts, same = preparation.starts(), set(constant)
+    for feature in preparation.numeric:
+        if feature.name in same:
+            out[starts[feature.name] : starts[feature.name] + feature.width] = 0.0
     return out if np.isfinite(out).all() else None
 
 

@@ -106,6 +106,8 @@ class Facts:
         How many values are missing, by column.
     constant : tuple of str
         Columns with a single value.
+    notes : tuple of str
+        What was found out about the columns, in sentences: what was left out, how values are read, possible leaks.
     data : str or None
         A key of the rows trained on; None once the model was updated.
     on_disk : bool
@@ -139,6 +141,7 @@ class Facts:
     classes: tuple[ClassCount, ...] = ()
     missing: dict[str, int] = field(default_factory=dict)
     constant: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     data: str | None = None
     on_disk: bool = False
     status: str = ""
@@ -157,7 +160,13 @@ class Facts:
         for name, kind in _KINDS.items():
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"the facts about the model are damaged: {name} is {getattr(self, name)!r:.60}")
-        for name, kind in (("classes", ClassCount), ("updates", UpdateRecord), ("constant", str), ("mistakes", int)):
+        for name, kind in (
+            ("classes", ClassCount),
+            ("updates", UpdateRecord),
+            ("constant", str),
+            ("notes", str),
+            ("mistakes", int),
+        ):
             if not all(isinstance(each, kind) for each in getattr(self, name)):
                 raise ValueError(f"the facts about the model are damaged: {name} holds something else")
         if not all(isinstance(name, str) and type(count) is int for name, count in self.missing.items()):
@@ -189,7 +198,7 @@ class Facts:
                     own[name] = kind(**{key: _tuples(value) for key, value in own[name].items()})
             own["classes"] = tuple(ClassCount(**each) for each in own.get("classes", ()))
             own["updates"] = tuple(UpdateRecord(**each) for each in own.get("updates", ()))
-            for name in ("constant", "mistakes"):
+            for name in ("constant", "notes", "mistakes"):
                 own[name] = tuple(own.get(name, ()))
             if own.get("test") is not None:
                 own["test"] = Scores.from_dict(own["test"])
@@ -200,7 +209,8 @@ class Facts:
 
 _KINDS: dict[str, Any] = {
     "version": int, "separatrix": str, "source": str, "fingerprint": str | None, "options": ColumnOptions,
-    "settings": Settings, "rows": RowCounts, "columns": ColumnUse, "classes": tuple, "missing": dict, "constant": tuple,
+    "settings": Settings, "rows": RowCounts, "columns": ColumnUse, "classes": tuple, "missing": dict,
+    "constant": tuple, "notes": tuple,
     "data": str | None, "on_disk": bool, "status": str, "converged": bool, "interrupted": bool,
     "progress": TrainingProgress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
     "certificate": dict | None, "no_certificate": str, "updates": tuple, "seconds": float | int | None,

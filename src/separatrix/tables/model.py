@@ -109,8 +109,11 @@ class TableModel:
             return np.zeros((1, preparation.width))
         import pyarrow as pa
 
-        cells = {"number": [0.0], "text": ["a"]}
-        return pa.table({each.name: cells.get(each.role) or [each.levels[0]] for each in preparation.features})
+        date = pa.array([0], type=pa.timestamp("us"))
+        cells = {"number": [0.0], "text": ["a"], "date": date}
+        return pa.table({
+            each.name: cells[each.role] if each.role in cells else [each.levels[0]] for each in preparation.features
+        })  # fmt: skip
 
     def validate(self) -> None:
         """Refuse a model that cannot predict; its parts have been checked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,15 @@ class PredictOptions:
         Add the activations, the probabilities.
     keep : tuple of str
         Columns of the source to pass through; ``("all",)`` for all.
-    unknown : {"fail", "zero"}
-        What to do about a category that the model was not trained on.
+    unknown : {"zero", "null", "fail"}
+        What to do about a category that the model was not trained on: encode it as none of the known ones, leave the
+        row without a prediction, or fail.
     """
 
     scores: bool = False
     proba: bool = False
     keep: tuple[str, ...] = ()
-    unknown: str = "fail"
+    unknown: str = "zero"
 
     def __post_init__(self) -> None:
         check_unknown(self.unknown)
@@ -45,6 +46,7 @@ class PredictionCounts:
 
     rows: int = 0
     incomplete: int = 0
+    unknown: dict[str, int] = field(default_factory=dict)
 
 
 def predict(
@@ -58,7 +60,9 @@ def predict(
     if options.proba and not hasattr(model.estimator, "predict_proba"):
         kind = type(model.estimator).__name__
         raise ValueError(f"a {kind} has no probabilities for --proba; use --scores")
-    for block in ModelRows(model, source, unknown=options.unknown, keep=_kept_columns(model, source, options)):
+    rows = ModelRows(model, source, unknown=options.unknown, keep=_kept_columns(model, source, options))
+    counts.unknown = rows.unknown_rows
+    for block in rows:
         yield _predicted(model, block, options, counts)
         if watch is not None:
             watch(counts.rows, source.fraction())

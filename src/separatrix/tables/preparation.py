@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.columns import MISSING, SCALES
+from separatrix.tables.notations import DATES, NUMBERS, PARTS
 from separatrix.tables.raw_rows import RawRows
 
-ROLES = ("number", "category", "text")
+ROLES = ("number", "date", "category", "text")
+KINDS = ("number", "flag", "text", "date")
 ANONYMOUS = ("", "libsvm", "npy")  # what rows without column names were read from
 # In words: what is done to numbers, which features that gives, and what is done about what is missing.
 SCALING = {
@@ -25,6 +27,10 @@ SCALING = {
 }
 FEATURES = {"standard": "scaled features", "minmax": "scaled features", "none": "features as they are"}
 LACKING = {
+    "impute": (
+        "Missing numbers and dates are imputed by the median, with a feature that says so where some were missing in "
+        "fit; a missing category is a level of its own."
+    ),
     "drop": "Rows with missing values are dropped, and have no prediction.",
     "mean": "Missing numbers are imputed by the mean, missing categories by zeros.",
     "fail": "Missing values are an error in fit; rows with missing values have no prediction.",
@@ -51,9 +57,9 @@ class Feature:
     ----------
     name : str
         The column.
-    role : {"number", "category", "text"}
+    role : {"number", "date", "category", "text"}
         As what.
-    kind : {"number", "flag", "text"}
+    kind : {"number", "flag", "text", "date"}
         What the table holds there.
     levels : tuple of str
         Of a category: its texts, sorted.
@@ -61,6 +67,14 @@ class Feature:
         Of a text: its unigrams and bigrams, sorted; None where they are hashed.
     rarity : array, optional
         Of a text: the inverse document frequency of each word.
+    gaps : bool
+        Whether it has a feature of its own for missing values.
+    pooled : bool
+        Of a category: whether it has a feature for all levels that are not in ``levels``.
+    notation : str
+        Of a number or date that is text in a file: how it is written.
+    parts : tuple of str
+        Of a date: the parts that it becomes.
     """
 
     name: str
@@ -69,10 +83,27 @@ class Feature:
     levels: tuple[str, ...] = ()
     words: tuple[str, ...] | None = None
     rarity: Floats | None = None
+    gaps: bool = False
+    pooled: bool = False
+    notation: str = ""
+    parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or self.role not in ROLES or self.kind not in ("number", "flag", "text"):
+        if not isinstance(self.name, str) or self.role not in ROLES or self.kind not in KINDS:
             raise ValueError(f"no column can be {self.name!r} with the role {self.role!r} and the kind {self.kind!r}")
+        if type(self.gaps) is not bool or type(self.pooled) is not bool or (self.gaps and self.role == "text"):
+            raise ValueError(f"the missing values of column {self.name!r} do not fit its role {self.role!r}")
+        notations = {"number": NUMBERS, "date": DATES}.get(self.role, ())
+        if self.notation not in ("", *notations) or (self.pooled and self.role != "category"):
+            raise ValueError(f"column {self.name!r} with the role {self.role!r} is not read as {self.notation!r:.60}")
+        if (
+            not isinstance(self.parts, tuple)
+            or not set(self.parts) <= set(PARTS)
+            or len(set(self.parts)) < len(self.parts)
+        ):
+            raise ValueError(f"the parts of column {self.name!r} are damaged")
+        if (self.role == "date") != bool(self.parts):
+            raise ValueError(f"the parts of column {self.name!r} do not fit its role {self.role!r}")
         for values in (self.levels, self.words or ()):
             if not isinstance(values, tuple) or not all(isinstance(value, str) for value in values):
                 raise ValueError(f"the values of column {self.name!r} are not all text")
@@ -87,19 +118,30 @@ class Feature:
 
     @property
     def width(self) -> int:
-        """How many numbers it becomes."""
+        """How many numbers it becomes, without the one that says that a number or date is missing."""
         if self.role == "number":
             return 1
+        if self.role == "date":
+            return len(self.parts)
         if self.role == "category":
-            return len(self.levels)
+            return len(self.levels) + self.pooled + self.gaps
         return HASHED if self.words is None else len(self.words)
+
+    def places(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return which of its numbers is 1 for each code of a category, -1 for none."""
+        other, n = (len(self.levels) if self.pooled else -1), len(self.levels)
+        table = np.array([*range(n), other, n + self.pooled if self.gaps else -1], dtype=np.int32)
+        return np.asarray(table[codes])  # MISSING is -1 and UNSEEN -2
 
     def names(self) -> list[str]:
         """Return the name of each number."""
         if self.role == "number":
             return [self.name]
+        if self.role == "date":
+            return [f"{self.name} {part}" for part in self.parts]
         if self.role == "category":
-            return [f"{self.name}={level}" for level in self.levels]
+            more = ["(other)"] * self.pooled + ["(missing)"] * self.gaps
+            return [f"{self.name}={level}" for level in (*self.levels, *more)]
         if self.words is None:
             return [f"{self.name}: hashed {place}" for place in range(HASHED)]
         return [f"{self.name}: {word}" for word in self.words]
@@ -112,15 +154,16 @@ class Preparation:
     Parameters
     ----------
     features : tuple of Feature
-        The columns: numbers, then categories, then texts, as their numbers stand in a row.
-    missing : {"drop", "mean", "fail"}
+        The columns: numbers, then dates, categories and texts, as their numbers stand in a row. Behind those of numbers
+        and dates stand the features that say that one of these is missing (``Feature.gaps``).
+    missing : {"impute", "drop", "mean", "fail"}
         What is done where something is missing.
     scale : {"standard", "minmax", "none"}
         How numbers were scaled.
     shift, factor : arrays
-        For each number column: standard ``(x - shift) / factor``, minmax ``x * factor + shift``.
+        For each number column and part of a date: standard ``(x - shift) / factor``, minmax ``x * factor + shift``.
     means : array
-        What takes the place of a missing number, for ``missing="mean"``.
+        What takes the place of a missing number: the median for ``missing="impute"``, the mean for "mean".
     sparse : bool
         Whether rows become CSR matrices.
     anonymous : str
@@ -145,8 +188,10 @@ class Preparation:
             raise ValueError("a column is there twice, or it is not said whether rows are sparse")
         roles = [ROLES.index(feature.role) for feature in self.features]
         if bool(self.anonymous) == bool(self.features) or roles != sorted(roles):
-            raise ValueError("rows have no names, or columns: numbers, then categories, then texts")
-        numbers = np.size(self.shift) if self.anonymous else len(self.role("number"))
+            raise ValueError("rows have no names, or columns: numbers, then dates, categories and texts")
+        if self.missing != "impute" and any(feature.gaps for feature in self.features):
+            raise ValueError(f"rows prepared by {self.missing!r} have no features for missing values")
+        numbers = np.size(self.shift) if self.anonymous else sum(each.width for each in self.numeric)
         for what, values in (("shift", self.shift), ("factor", self.factor), ("means", self.means)):
             _check_numbers(what, values, numbers)
         if (self.factor == 0).any() or not self.width or (self.role("text") and not self.sparse):
@@ -155,7 +200,9 @@ class Preparation:
     @property
     def width(self) -> int:
         """How many numbers a row becomes."""
-        return len(self.shift) if self.anonymous else sum(feature.width for feature in self.features)
+        if self.anonymous:
+            return len(self.shift)
+        return sum(feature.width for feature in self.features) + len(self.gaps)
 
     @cached_property
     def names(self) -> list[str]:
@@ -163,7 +210,35 @@ class Preparation:
         if self.anonymous:
             first = 1 if self.anonymous == "libsvm" else 0
             return [f"x{place + first}" for place in range(self.width)]
-        return [name for feature in self.features for name in feature.names()]
+        names = [name for feature in self.numeric for name in feature.names()]
+        names += [f"{feature.name} missing" for feature in self.gaps]
+        others = self.features[len(self.numeric) :]
+        return names + [name for feature in others for name in feature.names()]
+
+    @cached_property
+    def numeric(self) -> list[Feature]:
+        """The columns of numbers and of dates, whose numbers are scaled and stand first."""
+        return [feature for feature in self.features if feature.role in ("number", "date")]
+
+    @cached_property
+    def gaps(self) -> list[Feature]:
+        """The columns of numbers and of dates with a feature that says that one is missing."""
+        return [feature for feature in self.numeric if feature.gaps]
+
+    @property
+    def imputes(self) -> bool:
+        """Whether every row has a prediction, whatever is missing."""
+        return self.missing in ("impute", "mean")
+
+    def starts(self) -> dict[str, int]:
+        """Return where the numbers of each column begin in a row."""
+        out, place = {}, 0
+        for feature in self.features:
+            if feature.role in ("category", "text") and place == len(self.shift):
+                place += len(self.gaps)
+            out[feature.name] = place
+            place += feature.width
+        return out
 
     def role(self, role: str) -> list[Feature]:
         """Return the columns of this role."""
@@ -185,23 +260,34 @@ class Preparation:
         return factor, shift
 
     def matrix(self, raw: RawRows, *, overwrite: bool = False) -> Any:
-        """Return the numbers of each row, dense or CSR; nothing may be missing but with ``missing="mean"``.
+        """Return the numbers of each row, dense or CSR; nothing may be missing unless it is imputed.
 
         With ``overwrite`` they may take the place of the numbers in ``raw``.
         """
+        gone = self._gone(raw.numbers)
         numbers = self._scaled(raw.numbers, overwrite)
-        if self.anonymous or numbers.shape[1] == len(self.features):
+        if self.anonymous or (len(self.numeric) == len(self.features) and not self.gaps):
             return numbers
         if self.sparse:
-            return self._stacked(raw, numbers)
+            return self._stacked(raw, numbers, gone)
         out = np.zeros((len(raw), self.width), dtype=numbers.dtype)
-        out[:, : numbers.shape[1]] = numbers
         place, every = numbers.shape[1], np.arange(len(raw))
+        out[:, :place] = numbers
+        out[:, place : place + gone.shape[1]] = gone
+        place += gone.shape[1]
         for k, feature in enumerate(self.role("category")):
-            known = raw.codes[:, k] >= 0
-            out[every[known], place + raw.codes[known, k]] = 1.0
+            own = feature.places(raw.codes[:, k])
+            known = own >= 0
+            out[every[known], place + own[known]] = 1.0
             place += feature.width
         return out
+
+    def _gone(self, numbers: Any) -> NDArray[np.bool_]:
+        """Return which numbers and dates are missing, of the columns that have a feature for it."""
+        if not self.gaps:
+            return np.zeros((numbers.shape[0], 0), dtype=bool)
+        starts = self.starts()
+        return np.asarray(np.isnan(numbers[:, [starts[feature.name] for feature in self.gaps]]))
 
     def _scaled(self, numbers: Any, overwrite: bool) -> Any:
         """Return the numbers, what is missing filled in, scaled as scikit-learn's scalers do it."""
@@ -212,12 +298,12 @@ class Preparation:
             if self.scale == "none":
                 return numbers
             return numbers.multiply(1.0 / self.factor).tocsr()
-        if not numbers.shape[1] or (self.scale == "none" and self.missing != "mean"):
+        if not numbers.shape[1] or (self.scale == "none" and not self.imputes):
             return numbers
         out = numbers if overwrite else np.empty_like(numbers)
         for part in _blocks(numbers):
             block, into = numbers[part], out[part]
-            if self.missing == "mean":
+            if self.imputes and np.isnan(np.add.reduce(block, axis=None)):
                 block = np.where(np.isnan(block), self.means, block)
             if self.scale == "standard":
                 np.subtract(block, self.shift, out=into)
@@ -229,12 +315,13 @@ class Preparation:
                 into[:] = block
         return out
 
-    def _stacked(self, raw: RawRows, numbers: Any) -> Any:
+    def _stacked(self, raw: RawRows, numbers: Any, gone: NDArray[np.bool_]) -> Any:
         from scipy import sparse
 
         kind = numbers.dtype
-        parts = [sparse.csr_matrix(numbers)] if numbers.shape[1] else []
-        parts += [_one_hot(raw.codes[:, k], each.width, kind) for k, each in enumerate(self.role("category"))]
+        parts = [sparse.csr_matrix(each) for each in (numbers, gone.astype(kind)) if each.shape[1]]
+        for k, each in enumerate(self.role("category")):
+            parts.append(_one_hot(each.places(raw.codes[:, k]), each.width, kind))
         parts += [self._words(texts, k).astype(kind, copy=False) for k, texts in enumerate(raw.texts)]
         out = sparse.hstack(parts, format="csr") if len(parts) > 1 else parts[0]
         out.sort_indices()

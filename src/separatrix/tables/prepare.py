@@ -21,8 +21,10 @@ from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.raw_file import RawFile
 from separatrix.tables.disk.rowfile import RowFile, in_precision
 from separatrix.tables.facts import ClassCount, ColumnUse, Facts, RowCounts
+from separatrix.tables.leaks import leaks
 from separatrix.tables.preparation import Feature, Preparation, is_wide, learn_scale, learn_words
-from separatrix.tables.raw_rows import RawRows, join
+from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows, Recode, join
+from separatrix.tables.reading import all_finite
 from separatrix.tables.sources.duck import identifier
 from separatrix.tables.split import TestSplit
 from separatrix.tables.store import MemoryRows, class_counts
@@ -30,6 +32,8 @@ from separatrix.tables.store import MemoryRows, class_counts
 _BLOCK = 4096  # rows compared together to find constant columns
 _QUANTITY = 30  # labels that are whole numbers: hardly classes
 _PIECE = 16 << 20  # bytes of rows on disk that are scored together
+_MEDIAN_ROWS = 1 << 16  # that show the median of a column without gaps, or of rows on disk,
+_MEDIAN_NUMBERS = 8_000_000  # if they hold no more numbers than these
 
 
 class PreparedRows:
@@ -139,10 +143,44 @@ def prepare(
         classes=tuple(ClassCount(label, int(n)) for label, n in zip(data.classes, made.counts, strict=True)),
         missing=data.missing,
         constant=tuple(made.constant),
+        notes=(*_notes(data, made.preparation), *_warnings(data, made.leaks)),
         data=made.key,
         on_disk=isinstance(data.rows, RawFile),
     )
     return PreparedTable(made.train, made.test, made.preparation, data.classes, chosen.target.name, facts)
+
+
+def _notes(data: Collected, preparation: Preparation) -> Iterator[str]:
+    """Yield what was found out about the columns, in sentences."""
+    chosen, named = data.chosen, set(data.options.roles)
+    if chosen.left_out:
+        yield "Left out: " + ", ".join(f"{name} ({why})" for name, why in chosen.left_out.items()) + "."
+    for role, what in (("number", "numbers"), ("date", "dates")):
+        noted = [feature for feature in preparation.role(role) if feature.notation]
+        if noted:
+            yield f"Read as {what}: " + ", ".join(f"{each.name} ({each.notation})" for each in noted) + "."
+    texts = [column.name for column in chosen.texts if column.name not in named]
+    if texts:
+        yield f"Read as text (bag of words): {', '.join(texts)}."
+    pooled = [
+        f"{feature.name} ({len(levels) - len(feature.levels):,} of {len(levels):,})"
+        for feature, levels in zip(preparation.role("category"), data.levels, strict=True)
+        if feature.pooled
+    ]
+    if pooled:
+        yield f"Rare levels pooled: {', '.join(pooled)}."
+
+
+def _warnings(data: Collected, giving_away: list[str]) -> Iterator[str]:
+    """Yield a warning for columns that give the target away."""
+    if giving_away and data.chosen.target is not None:
+        names = ", ".join(giving_away)
+        them, alone = ("them", "each alone") if len(giving_away) > 1 else ("it", "alone")
+        verb = "predict" if len(giving_away) > 1 else "predicts"
+        yield (
+            f"Warning: {names} {alone} {verb} {data.chosen.target.name!r} for almost every row: a leak? If new rows "
+            f"will not have {them}, use --exclude {shlex.quote(','.join(giving_away))}."
+        )
 
 
 class _Made(NamedTuple):
@@ -152,6 +190,7 @@ class _Made(NamedTuple):
     counts: NDArray[np.int64]  # training rows of each class
     constant: list[str]
     key: str
+    leaks: list[str]
 
 
 def _in_memory(data: Collected, split: TestSplit, options: ColumnOptions, when: str) -> _Made:
@@ -164,12 +203,14 @@ def _in_memory(data: Collected, split: TestSplit, options: ColumnOptions, when: 
         learned = learned.take(train_rows)
     labels = _labels(learned)
     check_classes(data, labels, when)
-    preparation, constant = learn_preparation(data, options, learned)
-    X = preparation.matrix(learned, overwrite=True)
-    test = None if tested is None else PreparedRows(preparation.matrix(tested), _labels(tested), tested.weights)
+    made = learn_preparation(data, options, learned)
+    giving_away = leaks(data, learned)
+    X = made.matrix(learned, overwrite=True)
+    test = None if tested is None else PreparedRows(made.matrix(tested), _labels(tested), tested.weights)
     counts = np.bincount(labels, minlength=len(data.classes))
     train = PreparedRows(X, labels, learned.weights)
-    return _Made(train, test, preparation, counts, constant, key_of(X, labels, learned.weights))
+    key = key_of(X, labels, learned.weights)
+    return _Made(train, test, made.preparation, counts, made.constant, key, giving_away)
 
 
 def _on_disk(
@@ -192,13 +233,14 @@ def _on_disk(
 
     def learned() -> Iterator[RawRows]:
         for raw, mask in parts("scale"):
-            part = raw.take(~mask)
-            counts[:] += np.bincount(_labels(part), minlength=len(counts))
-            yield part
+            yield raw.take(~mask)
 
-    one_group = rows.nbytes <= rowfile.GROUP  # then all is done as in memory, to the bit
-    preparation, constant = learn_preparation(data, options, join(list(learned())) if one_group else learned())
+    for labels, mask in zip(rows.labels(), split.masks(rows.labels()), strict=True):
+        counts += np.bincount(labels[~mask], minlength=len(counts))
     check_classes(data, np.flatnonzero(counts), when)
+    one_group = rows.nbytes <= rowfile.GROUP  # then all is done as in memory, to the bit
+    made = learn_preparation(data, options, join(list(learned())) if one_group else learned)
+    preparation = made.preparation
     dtype = np.float64 if one_group else np.float32
     files = [
         RowFile(folder / name, preparation.width, sparse=preparation.sparse, weighted=rows.weighted, dtype=dtype)
@@ -207,10 +249,11 @@ def _on_disk(
     for raw, mask in parts("write"):
         for file, part in zip(files, (raw.take(~mask), raw.take(mask)), strict=False):
             if len(part):
-                file.append(in_precision(preparation.matrix(part), dtype, data.where), _labels(part), part.weights)
+                file.append(in_precision(made.matrix(part), dtype, data.where), _labels(part), part.weights)
+    giving_away = leaks(data, rows.read(0, min(rows.n, rows.window)))
     rows.remove()
     test = files[1] if split.n_test else None
-    return _Made(files[0], test, preparation, counts, constant, files[0].check)
+    return _Made(files[0], test, preparation, counts, made.constant, files[0].check, giving_away)
 
 
 def _labels(raw: RawRows) -> NDArray[np.int32]:
@@ -243,42 +286,91 @@ def _is_quantity(classes: Sequence[Any]) -> bool:
 
 
 class Statistics(NamedTuple):
-    """Of the number columns: how to scale them, what to impute, and which are constant."""
+    """Of the number columns and parts of dates: how to scale them, what to impute, which are constant, have gaps."""
 
     shift: Floats
     factor: Floats
-    means: Floats
+    fills: Floats
     constant: NDArray[np.bool_]
+    gaps: NDArray[np.bool_]
+
+
+class LearnedPreparation(NamedTuple):
+    """What is to be done to each row, the constant columns, and the new codes of categories whose levels are pooled."""
+
+    preparation: Preparation
+    constant: list[str]
+    pooling: Recode
+
+    def matrix(self, raw: RawRows, *, overwrite: bool = False) -> Any:
+        """Return the features of rows whose codes are those of all levels."""
+        return self.preparation.matrix(self.pooling(raw), overwrite=overwrite)
 
 
 def learn_preparation(
-    data: Collected, options: ColumnOptions, learned: RawRows | Iterable[RawRows]
-) -> tuple[Preparation, list[str]]:
-    """Return what is to be done to each row, and the constant columns, from training rows in memory or in blocks."""
+    data: Collected, options: ColumnOptions, learned: RawRows | Callable[[], Iterable[RawRows]]
+) -> LearnedPreparation:
+    """Return what is to be done to each row, learned from training rows in memory, or in blocks each time it is called.
+
+    Parameters
+    ----------
+    data : Collected
+        The columns and levels.
+    options : ColumnOptions
+        How to scale, and what to do about missing values and many levels.
+    learned : RawRows or callable
+        The training rows.
+    """
+    texts: list[Any] = []
     if isinstance(learned, RawRows):
         texts, sparse = learned.texts, is_sparse(learned.numbers)
         scale = _scale(data, options, sparse)
         known = _of_memory(data, scale, options.missing, learned.numbers)
+        counts = [_counted(learned.codes[:, k], len(levels)) for k, levels in enumerate(data.levels)]
     else:
-        blocks = iter(learned)
-        first = next(blocks)
-        texts, sparse = [], is_sparse(first.numbers)
+        sparse = is_sparse(next(iter(learned())).numbers)
         scale = _scale(data, options, sparse)
-        known = _of_blocks(data, scale, options.missing, first, blocks)
+        counts = [np.zeros(len(levels) + 1, dtype=np.int64) for levels in data.levels]
+        known = _of_blocks(data, scale, options.missing, learned, counts)
     bad = np.flatnonzero(~(np.isfinite(known.shift) & np.isfinite(known.factor)))
     if bad.size:
         name = data.number_name(int(bad[0]))
         raise ValueError(f"{data.where}, column {name!r} has numbers too large to be scaled; use --scale none")
-    features = _features(data, options, texts)
-    wide = sparse or is_wide(features)
+    pools = [_pooled(count, options.max_levels) for count in counts]
+    features = _features(data, options, texts, known.gaps, counts, pools)
     preparation = Preparation(
-        features, options.missing, scale, known.shift, known.factor, known.means, wide, data.anonymous
-    )
+        features, options.missing, scale, known.shift, known.factor, known.fills, sparse or is_wide(features),
+        data.anonymous,
+    )  # fmt: skip
     constant = []
     if not data.anonymous:
-        constant += [c.name for c, same in zip(data.chosen.numbers, known.constant, strict=True) if same]
-        constant += [feature.name for feature in preparation.role("category") if len(feature.levels) == 1]
-    return preparation, constant
+        same, place = known.constant, 0
+        for feature in preparation.numeric:
+            constant += [feature.name] * bool(same[place : place + feature.width].all() and not feature.gaps)
+            place += feature.width
+        constant += [feature.name for feature in preparation.role("category") if feature.width == 1]
+    return LearnedPreparation(preparation, constant, Recode(pools, None))
+
+
+def _counted(codes: NDArray[np.int32], levels: int) -> NDArray[np.int64]:
+    """Return how many rows have each level, and behind them how many have none."""
+    counts = np.bincount(codes + 1, minlength=levels + 1)
+    return np.append(counts[1:], counts[0]).astype(np.int64)
+
+
+def _pooled(counts: NDArray[np.int64], most: int) -> NDArray[np.int32]:
+    """Return the new code of each level and of a missing one: of too many, all but the most frequent are pooled.
+
+    Of equally frequent levels the later are kept, as by scikit-learn's OneHotEncoder.
+    """
+    levels = len(counts) - 1
+    codes = np.append(np.arange(levels, dtype=np.int32), np.int32(MISSING))
+    if levels > most:
+        rare = np.argsort(counts[:-1], kind="stable")[: levels - most]
+        kept = np.setdiff1d(np.arange(levels), rare)
+        codes[rare] = UNSEEN
+        codes[kept] = np.arange(len(kept))
+    return codes
 
 
 def _scale(data: Collected, options: ColumnOptions, sparse: bool) -> str:
@@ -289,32 +381,99 @@ def _scale(data: Collected, options: ColumnOptions, sparse: bool) -> str:
 
 def _of_memory(data: Collected, scale: str, missing: str, numbers: Any) -> Statistics:
     width = int(numbers.shape[1])
-    means, constant = np.zeros(width), np.zeros(width, dtype=bool)
+    fills, constant, gaps = np.zeros(width), np.zeros(width, dtype=bool), np.zeros(width, dtype=bool)
     if not is_sparse(numbers):
         if not data.anonymous:
             constant = _constant(numbers)
-        if missing == "mean" and width:
-            columns = np.asfortranarray(numbers)
-            _check_not_empty(data, ~np.isnan(columns).all(axis=0))
-            means = np.nanmean(columns, axis=0)
-            numbers = np.where(np.isnan(numbers), means, numbers)
-    return Statistics(*learn_scale(scale, numbers), means, constant)
+        if missing in ("impute", "mean") and width:
+            complete = all_finite(numbers)
+            gone = None if complete else np.isnan(numbers)
+            gaps = gaps if gone is None else gone.any(axis=0)
+            if gone is not None:
+                _check_not_empty(data, ~gone.all(axis=0))
+            if missing == "impute":
+                fills = _medians(numbers, gaps)
+            elif gone is not None:
+                fills = np.nanmean(np.asfortranarray(numbers), axis=0)
+            else:
+                fills = np.asfortranarray(numbers).mean(axis=0)
+            if gone is not None:
+                numbers = np.where(gone, fills, numbers)
+    return Statistics(*learn_scale(scale, numbers), fills, constant, gaps & (missing == "impute"))
 
 
-def _of_blocks(data: Collected, scale: str, missing: str, first: RawRows, more: Iterator[RawRows]) -> Statistics:
-    moments, n = Moments(ranges=True), len(first)
-    moments.add(first.numbers)
-    for raw in more:
+def _medians(numbers: Floats, gaps: NDArray[np.bool_]) -> Floats:
+    """Return the median of each column; of one without gaps, that of evenly spaced rows if there are many."""
+    some = numbers[:: -(-len(numbers) // _MEDIAN_ROWS)] if len(numbers) else numbers
+    out = np.empty(numbers.shape[1])
+    for place, gap in enumerate(gaps.tolist()):
+        column = numbers[:, place] if gap else some[:, place]
+        out[place] = np.median(column[~np.isnan(column)] if gap else column)
+    return out
+
+
+def _of_blocks(
+    data: Collected,
+    scale: str,
+    missing: str,
+    learned: Callable[[], Iterable[RawRows]],
+    counts: list[NDArray[np.int64]],
+) -> Statistics:
+    """Return the statistics of rows in blocks, and add up how many have each level; medians are those of a sample."""
+    moments, n, sample = Moments(ranges=True), 0, _Sample()
+    for raw in learned():
         n += len(raw)
         moments.add(raw.numbers)
-    sparse = is_sparse(first.numbers)
-    width = len(moments.mean) if sparse else first.numbers.shape[1]
-    means, constant = np.zeros(width), np.zeros(width, dtype=bool)
+        for k, count in enumerate(counts):
+            count += _counted(raw.codes[:, k], len(count) - 1)
+        if missing == "impute" and not is_sparse(raw.numbers):
+            sample.add(raw.numbers)
+    sparse = moments.low is None
+    width = len(moments.mean)
+    fills, constant, gaps = np.zeros(width), np.zeros(width, dtype=bool), np.zeros(width, dtype=bool)
     if not sparse and width:
-        _check_not_empty(data, np.broadcast_to(np.asarray(moments.count) > 0, width))
+        present = np.broadcast_to(np.asarray(moments.count), width)
+        _check_not_empty(data, present > 0)
         constant = np.asarray(moments.low == moments.high)
-        means = np.asarray(moments.mean, dtype=np.float64) if missing == "mean" else means
-    return Statistics(*moments.scale(scale, width, n), means, constant)
+        if missing == "mean":
+            fills = np.asarray(moments.mean, dtype=np.float64)
+        if missing == "impute":
+            gaps = present < n
+            fills = sample.medians(np.asarray(moments.mean))
+            if gaps.any():  # once more, with the gaps filled
+                moments = Moments(ranges=True)
+                for raw in learned():
+                    moments.add(np.where(np.isnan(raw.numbers), fills, raw.numbers))
+    return Statistics(*moments.scale(scale, width, n), fills, constant, gaps)
+
+
+class _Sample:
+    """Some of the rows of all blocks, for medians: evenly spaced, fewer and fewer of them as more rows come."""
+
+    def __init__(self) -> None:
+        self._rows: list[Floats] = []
+        self._step, self._skip, self._n = 1, 0, 0
+
+    def add(self, numbers: Floats) -> None:
+        """Add rows."""
+        most = max(64, min(_MEDIAN_ROWS, _MEDIAN_NUMBERS // max(1, numbers.shape[1])))
+        part = numbers[self._skip :: self._step].copy()
+        self._skip = (self._skip - len(numbers)) % self._step
+        self._rows.append(part)
+        self._n += len(part)
+        while self._n > most:
+            every = np.concatenate(self._rows)
+            self._skip = (self._skip + self._step * (len(every) % 2)) % (2 * self._step)
+            self._rows, self._step = [every[::2]], 2 * self._step
+            self._n = len(self._rows[0])
+
+    def medians(self, means: Floats) -> Floats:
+        """Return the median of each column; the mean where all its values in the sample are missing."""
+        every = np.concatenate(self._rows)
+        known = ~np.isnan(every)
+        return np.array([
+            np.median(every[known[:, k], k]) if known[:, k].any() else means[k] for k in range(every.shape[1])
+        ])  # fmt: skip
 
 
 def _check_not_empty(data: Collected, filled: NDArray[np.bool_]) -> None:
@@ -338,12 +497,29 @@ def _constant(numbers: Any) -> NDArray[np.bool_]:
     return same
 
 
-def _features(data: Collected, options: ColumnOptions, texts: list[Any]) -> tuple[Feature, ...]:
-    """Return the columns as features: numbers, categories, texts, each in the table's order."""
-    chosen = data.chosen
-    features = [Feature(column.name, "number", column.kind) for column in chosen.numbers]
-    for column, levels in zip(chosen.categories, data.levels, strict=True):
-        features.append(Feature(column.name, "category", column.kind, levels=tuple(levels)))
+def _features(
+    data: Collected,
+    options: ColumnOptions,
+    texts: list[Any],
+    gaps: NDArray[np.bool_],
+    counts: list[NDArray[np.int64]],
+    pools: list[NDArray[np.int32]],
+) -> tuple[Feature, ...]:
+    """Return the columns as features: numbers, dates, categories, texts, each in the table's order."""
+    chosen, place = data.chosen, 0
+    features: list[Feature] = []
+    for role, columns in (("number", chosen.numbers), ("date", chosen.dates)):
+        for column in columns:
+            parts = chosen.parts.get(column.name, ()) if role == "date" else ()
+            notation = chosen.notations.get(column.name, "")
+            gap = bool(gaps[place : place + max(1, len(parts))].any())
+            features.append(Feature(column.name, role, column.kind, gaps=gap, notation=notation, parts=parts))
+            place += features[-1].width
+    imputed = options.missing == "impute"
+    for column, levels, count, pool in zip(chosen.categories, data.levels, counts, pools, strict=True):
+        kept = tuple(level for level, code in zip(levels, pool.tolist(), strict=False) if code >= 0)
+        gap, pooled = imputed and bool(count[-1]), len(kept) < len(levels)
+        features.append(Feature(column.name, "category", column.kind, levels=kept, gaps=gap, pooled=pooled))
     if options.text_method == "hashed":
         return (*features, *(Feature(column.name, "text", "text") for column in chosen.texts))
     return (*features, *(learn_words(column.name, own) for column, own in zip(chosen.texts, texts, strict=True)))

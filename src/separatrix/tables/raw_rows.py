@@ -116,7 +116,7 @@ class Recode:
 
     def __call__(self, raw: RawRows) -> RawRows:
         """Return the rows with new codes."""
-        codes = raw.codes.copy()
+        codes = raw.codes.copy() if self.codes else raw.codes
         for place, table in enumerate(self.codes):
             codes[:, place] = table[raw.codes[:, place]]
         labels = raw.labels if self.labels is None or raw.labels is None else self.labels[raw.labels]

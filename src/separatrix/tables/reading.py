@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.arrow_columns import as_floats, as_label, as_texts, flags_as_text
 from separatrix.tables.columns import ChosenColumns
 from separatrix.tables.levels import Levels
+from separatrix.tables.notations import ISO, date_parts, read_moments, read_numbers
 from separatrix.tables.prefetch import done_ahead
 from separatrix.tables.raw_rows import MISSING, RawRows
 from separatrix.tables.sources.base import ColumnsChangedError
@@ -49,6 +50,8 @@ class Reader:
         self.exact = exact
         self.where, self.chosen, self.levels, self.classes = where, chosen, levels, classes
         self.rows = 0  # read so far
+        self._columns_of_numbers = [column.name for column in chosen.numbers]  # of the parts of a date: the date
+        self._columns_of_numbers += [column.name for column in chosen.dates for _ in chosen.parts[column.name]]
         self._complete = False  # whether no number was missing in the rows read last
         self.part: float | None = None  # of a plain CSV file
         self.plain = -1  # how many rows a plain CSV file had, once it has been read to its end
@@ -62,14 +65,29 @@ class Reader:
                 f"{self.where}, row {first + row:,}, column {name!r}: {quoted(cell)} is not a number"
             ) from None
 
+    def _noted(self, read: Callable[[Any, str], Any], cells: Any, name: str, notation: str, first: int) -> Any:
+        """Return what a column is in its notation, or say which cell is not written so."""
+        try:
+            return read(cells, notation)
+        except ValueError as problem:
+            row = problem.args[0]
+        kind = "number" if read is read_numbers else "date or time"
+        raise ValueError(
+            f"{self.where}, row {first + row:,}, column {name!r}: {quoted(str(cells[row].as_py()))} is not a {kind} "
+            f"written as the others are ({notation}): fix the cell, or leave it empty if the value is missing"
+        )
+
     def read(self, batch: Any) -> RawRows:
         """Return the rows of an Arrow batch."""
         columns = {name: batch.column(place) for place, name in enumerate(batch.schema.names)}
         n, first = batch.num_rows, self.rows + 1
         chosen = self.chosen
-        numbers = np.empty((n, len(chosen.numbers)))
+        numbers = np.empty((n, len(chosen.number_names)))
         for place, column in enumerate(chosen.numbers):
-            cells = columns[column.name]
+            cells, notation = columns[column.name], chosen.notations.get(column.name)
+            if notation is not None:
+                numbers[:, place] = self._noted(read_numbers, cells, column.name, notation, first)
+                continue
             try:
                 numbers[:, place] = as_floats(cells)
             except ValueError:  # Arrow's: a column of text where the model has numbers
@@ -77,6 +95,12 @@ class Reader:
                 raise
             if self.exact and column.whole and np.nanmax(np.abs(numbers[:, place]), initial=0.0) >= _WHOLE:
                 _check_whole(self.where, column.name, cells.to_pylist(), first)
+        place = len(chosen.numbers)
+        for column in chosen.dates:
+            parts, notation = chosen.parts[column.name], chosen.notations.get(column.name, ISO)
+            moments = self._noted(read_moments, columns[column.name], column.name, notation, first)
+            numbers[:, place : place + len(parts)] = date_parts(moments[0], moments[1], parts)
+            place += len(parts)
         codes = np.empty((n, len(chosen.categories)), dtype=np.int32)
         for place, column in enumerate(chosen.categories):
             cells = columns[column.name]
@@ -124,7 +148,7 @@ class Reader:
         self.rows += len(raw)
         self._complete = not is_sparse(raw.numbers) and all_finite(raw.numbers)
         if not self._complete:
-            check_finite(self.where, raw.numbers, [column.name for column in self.chosen.numbers], first)
+            check_finite(self.where, raw.numbers, self.chosen.number_names, first)
         if raw.weights is not None:
             bad = (raw.weights < 0) | np.isinf(raw.weights)
             if bad.any():
@@ -141,9 +165,8 @@ class Reader:
         out: dict[str, NDArray[np.bool_]] = {}
         if not (self._complete or is_sparse(raw.numbers)):
             gone = np.isnan(raw.numbers)
-            for place in np.flatnonzero(gone.any(axis=0)):
-                name = self.chosen.numbers[place].name if self.chosen.numbers else f"x{place}"
-                out[name] = gone[:, place]
+            names = self._columns_of_numbers or [f"x{place}" for place in range(raw.numbers.shape[1])]
+            out |= {names[place]: gone[:, place] for place in np.flatnonzero(gone.any(axis=0))}
         for k, column in enumerate(self.chosen.categories):
             out[column.name] = raw.codes[:, k] == MISSING
         for column, texts in zip(self.chosen.texts, raw.texts, strict=True):
@@ -229,7 +252,7 @@ def _check_unchanged(source: Any, reader: Reader) -> None:
 def _plain_rows(source: Any, reader: Reader) -> Iterator[RawRows]:
     """Yield the rows of a plain CSV file, or the first of them, up to something that is not plain."""
     chosen = reader.chosen
-    if source.plain is None or reader.exact or chosen.texts or any(c.kind != "text" for c in chosen.categories):
+    if source.plain is None or reader.exact or not chosen.plain:
         return
     target = chosen.target if reader.classes is not None else None
     if target is not None and target.kind not in ("number", "text"):

@@ -13,7 +13,7 @@ from separatrix.geometry.rows import is_sparse
 from separatrix.tables.arrow_columns import as_label
 from separatrix.tables.columns import ChosenColumns
 from separatrix.tables.levels import Levels
-from separatrix.tables.preparation import Preparation
+from separatrix.tables.preparation import ROLES, Preparation
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows
 from separatrix.tables.reading import (
     ROWS,
@@ -27,7 +27,7 @@ from separatrix.tables.reading import (
 from separatrix.tables.sources.base import MatrixSource
 from separatrix.text import listed
 
-UNKNOWN = ("fail", "zero")
+UNKNOWN = ("zero", "null", "fail")
 
 
 def check_unknown(unknown: str) -> None:
@@ -75,8 +75,9 @@ class ModelRows:
         The rows.
     labels : {"no", "need", "if there"}
         Whether to read the labels (and sample weights).
-    unknown : {"fail", "zero"}
-        What to do about a category that the model was not trained on.
+    unknown : {"zero", "null", "fail"}
+        What to do about a category that the model was not trained on: encode it as none of the known ones, leave the
+        row without a prediction, or fail. Where rare levels were pooled in fit, it is one of those.
     keep : sequence of str
         Columns of the source to pass through.
 
@@ -84,14 +85,17 @@ class ModelRows:
     ----------
     labels : list
         The classes of the model, then new labels in the order in which they appear.
+    unknown_rows : dict
+        How many of the rows so far have a category that the model was not trained on, by column.
     """
 
     def __init__(
-        self, model: Any, source: Any, *, labels: str = "no", unknown: str = "fail", keep: Sequence[str] = ()
+        self, model: Any, source: Any, *, labels: str = "no", unknown: str = "zero", keep: Sequence[str] = ()
     ) -> None:
         check_unknown(unknown)
         self._model, self._source, self._unknown, self._keep = model, source, unknown, list(keep)
         self._needed = labels == "need"
+        self.unknown_rows: dict[str, int] = {}
         self.labels: list[Any] = model.classes_.tolist()
         self._codes = {label: code for code, label in enumerate(self.labels)}
         preparation = model.preparation
@@ -110,12 +114,27 @@ class ModelRows:
         preparation = self._model.preparation
         reader = reader_for(self._model, self._source, labels=self.labelled)
         for raw, kept in self._raw_rows(reader):
-            if self._unknown == "fail":
-                refuse_unseen(preparation, reader, raw)
+            unseen = self._unseen(reader, raw)
             labels = None
             if raw.labels is not None and reader.classes is not None:
                 labels = self._coded(list(reader.classes.codes), raw.labels)
-            yield Block(raw, incomplete(preparation, raw), labels, kept)
+            gone = incomplete(preparation, raw)
+            yield Block(raw, gone if unseen is None else gone | unseen, labels, kept)
+
+    def _unseen(self, reader: Reader, raw: RawRows) -> NDArray[np.bool_] | None:
+        """Count categories that the model was not trained on; return the rows that have no prediction for that."""
+        if not len(raw.codes) or raw.codes.min(initial=0) > UNSEEN:
+            return None
+        categories = self._model.preparation.role("category")
+        unseen = (raw.codes == UNSEEN) & ~np.array([feature.pooled for feature in categories])
+        if not unseen.any():
+            return None
+        if self._unknown == "fail":
+            refuse_unseen(categories, reader, unseen)
+        for feature, n in zip(categories, unseen.sum(axis=0).tolist(), strict=True):
+            if n:
+                self.unknown_rows[feature.name] = self.unknown_rows.get(feature.name, 0) + n
+        return np.asarray(unseen.any(axis=1)) if self._unknown == "null" else None
 
     def _raw_rows(self, reader: Reader) -> Iterator[tuple[RawRows, dict[str, Any]]]:
         if not self._keep:
@@ -175,7 +194,7 @@ def _mismatch(model: Any, source: Any) -> str:
 
 def incomplete(preparation: Preparation, raw: RawRows) -> NDArray[np.bool_]:
     """Return which rows have missing values that are not imputed."""
-    if preparation.missing == "mean" or is_sparse(raw.numbers):
+    if preparation.imputes or is_sparse(raw.numbers):
         return np.zeros(len(raw), dtype=bool)
     gone = (raw.codes == MISSING).any(axis=1)
     if not all_finite(raw.numbers):
@@ -205,31 +224,38 @@ def reader_for(model: Any, source: Any, *, labels: bool = False) -> Reader:
         raise ValueError(
             f"{source.name} has no {which}, which the model was trained on; its columns are {listed(by_name)}"
         )
-    numbers = [feature.name for feature in preparation.role("number")]
-    source.read_as(numbers, [feature.name for feature in preparation.features if feature.role != "number"])
+    numbers = [feature.name for feature in preparation.role("number") if not feature.notation]
+    source.read_as(numbers, [feature.name for feature in preparation.features if feature.name not in set(numbers)])
     by_name = {column.name: column for column in source.columns}
     for name in numbers:
         column = by_name[name]
         if column.kind in ("date", "flag"):
             raise ValueError(f"{source.name}, column {name!r} is {column.type}, but the model was trained on numbers")
-    roles = {role: tuple(by_name[f.name] for f in preparation.role(role)) for role in ("number", "category", "text")}
+    for feature in preparation.role("date"):
+        if (column := by_name[feature.name]).kind not in ("date", "text", "number"):
+            raise ValueError(
+                f"{source.name}, column {column.name!r} is {column.type}, but the model was trained on dates"
+            )
+    roles = {role: tuple(by_name[f.name] for f in preparation.role(role)) for role in ROLES}
     target = by_name[model.target] if labels else None
     weight = by_name[model.weight] if labels and model.weight else None
-    chosen = ChosenColumns(roles["number"], roles["category"], roles["text"], tuple(needed), target, weight)
+    chosen = ChosenColumns(
+        roles["number"], roles["category"], roles["text"], tuple(needed), target, weight, dates=roles["date"],
+        notations={feature.name: feature.notation for feature in preparation.features if feature.notation},
+        parts={feature.name: feature.parts for feature in preparation.role("date")},
+    )  # fmt: skip
     levels = [Levels(source.name, f.name, known=f.levels) for f in preparation.role("category")]
     classes = Levels(source.name, model.target) if labels else None
     return Reader(source.name, chosen, levels, classes)
 
 
-def refuse_unseen(preparation: Preparation, reader: Reader, raw: RawRows) -> None:
+def refuse_unseen(categories: Sequence[Any], reader: Reader, unseen: NDArray[np.bool_]) -> None:
     """Say in which of the rows read last the first category appears that the model was not trained on."""
-    unseen = raw.codes == UNSEEN
-    if not unseen.any():
-        return
     row, place = (int(k) for k in np.argwhere(unseen)[0])
-    feature = preparation.role("category")[place]
-    at = f"{reader.where}, row {reader.rows - len(raw) + row + 1:,}, column {feature.name!r}"
+    feature = categories[place]
+    at = f"{reader.where}, row {reader.rows - len(unseen) + row + 1:,}, column {feature.name!r}"
     raise ValueError(
         f"{at}: the model was not trained on the category {reader.levels[place].unseen!r}; it knows "
-        f"{listed(repr(level) for level in feature.levels)} (--unknown zero encodes it as none of these)"
+        f"{listed(repr(level) for level in feature.levels)} (--unknown zero encodes it as none of these, --unknown "
+        "null leaves the row without a prediction)"
     )

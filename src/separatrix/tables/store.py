@@ -94,6 +94,10 @@ class RowCollector:
         for each in waiting:
             self._disk.append(each)
 
+    def numbers(self, n: int) -> NDArray[np.float64] | None:
+        """Return the numbers of the first rows, if all are in memory and dense."""
+        return None if self._numbers is None or self._disk is not None else self._numbers.take()[:n]
+
     def finish(self, recode: Recode) -> RowStore:
         """Return the store of all rows, their codes changed to those of sorted levels and classes."""
         if self._disk is not None:

@@ -28,7 +28,7 @@ def update(
     model: TableModel,
     source: TableSource | MatrixSource,
     *,
-    unknown: str = "fail",
+    unknown: str = "zero",
     watch: Callable[[int, float | None], None] | None = None,
 ) -> UpdateResult:
     """Train the model on every row of a source once, in its order."""

@@ -50,8 +50,8 @@ def read_whole(source: TableSource | MatrixSource, options: ColumnOptions, *, ex
         if not isinstance(data.rows, MemoryRows):
             raise ValueError(f"{source.name} does not fit into memory, and all rows are needed at once")
     raw = data.rows.raw
-    preparation, _ = learn_preparation(data, replace(options, scale="none"), raw)
-    return Whole(preparation.matrix(raw), np.array(data.classes)[raw.labels], preparation.names, data.n_dropped)
+    made = learn_preparation(data, replace(options, scale="none"), raw)
+    return Whole(made.matrix(raw), np.array(data.classes)[raw.labels], made.preparation.names, data.n_dropped)
 
 
 def read_prepared(model: TableModel, source: TableSource | MatrixSource) -> tuple[Any, NDArray[Any]]:

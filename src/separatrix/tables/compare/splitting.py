@@ -88,8 +88,9 @@ def write_splits(
             else f"with --test {plan.test:g}; use a smaller --test"
         )
         check_classes(collected, train.labels, when)
-        preparation, _ = learn_preparation(collected, options, train)
-        trial = Trial(preparation.matrix(train), labels[train.labels], preparation.matrix(test))
+        made = learn_preparation(collected, options, train)
+        preparation = made.preparation
+        trial = Trial(made.matrix(train), labels[train.labels], made.matrix(test))
         trial.write(folder / f"trial{place}")
         out.folders.append(folder / f"trial{place}")
         out.truths.append(test.labels)
@@ -99,7 +100,7 @@ def write_splits(
             out.certified = trial.X, trial.y
     n_test = sum(map(len, out.truths))
     if plan.folds:
-        whole, _ = learn_preparation(collected, options, raw)
+        whole = learn_preparation(collected, options, raw)
         out.certified = whole.matrix(raw), labels[raw.labels]
     n_train = len(raw) - n_test if not plan.folds else round(len(raw) * (1 - 1 / plan.folds))
     out.rows = {"train": n_train, "held_out": n_test}

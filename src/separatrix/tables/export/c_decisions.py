@@ -40,7 +40,7 @@ def decision(scorer: Scorer) -> Part:
 
 def _product(scorer: Scorer) -> str:
     """Return the product of a row with weights, added in the order of the package."""
-    n, hot = len(scorer.role("number")), len(scorer.role("category"))
+    n, hot = len(scorer.role("number")), scorer.hot
     size = SPARSE_LANES if scorer.sparse else LANES
     lines = [
         f"/* The product of a row with weights; {size} sums, so that the order of additions is separatrix's own. */",

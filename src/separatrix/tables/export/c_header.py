@@ -98,8 +98,7 @@ def _comment(scorer: Scorer, name: str, names: list[str], made: Part) -> str:
             lines += _wrapped(f"{own}: {each.role} {quoted(each.name)}" + (" of" if levels else ""), levels)
         lines.append("")
     lines += _gaps(scorer)
-    numeric, categories = scorer.role("number"), scorer.role("category")
-    stack = made.stack + 8 * len(numeric) + 4 * len(categories) + 8 * len(scorer.score_names)
+    stack = made.stack + 8 * len(scorer.role("number")) + 4 * scorer.hot + 8 * len(scorer.score_names)
     lines += [
         f"It allocates nothing and keeps no state; arrays on the stack take {stack:,} bytes. "
         + ("It needs exp (link with -lm)." if made.needs_exp else "It needs no library."),
@@ -122,10 +121,10 @@ def _gaps(scorer: Scorer) -> list[str]:
     numeric, categories = scorer.role("number"), scorer.role("category")
     none, lines = "the row has no prediction.", []
     if numeric:
-        gap = "the mean is used." if numeric[0].fill is not None else none
+        gap = "it is imputed." if numeric[0].fill is not None else none
         lines.append(f"A missing number is NAN: {gap} An infinite number: no prediction.")
     if categories:
-        gap = "encoded as all zeros." if categories[0].optional else none
+        gap = "it is a level of its own, or all zeros." if categories[0].optional else none
         lines.append(f"A category is text in UTF-8. A missing category is NULL: {gap}")
         lines.append(f"An unknown category: {'encoded as all zeros.' if scorer.unknown == 'zero' else none}")
     return lines
@@ -174,13 +173,11 @@ def _typed(labels: list[Any], name: str) -> str:
 
 def _reading(scorer: Scorer, name: str, names: list[str]) -> list[str]:
     """Return the C that turns a row into numbers and places, and reports missing values."""
-    numeric, categories = scorer.role("number"), scorer.role("category")
+    numeric, categories, hot = scorer.role("number"), scorer.role("category"), scorer.hot
     held = [f"double x[{len(numeric)}];"] if numeric else []
-    held += [f"int hot[{len(categories)}];"] if categories else []
-    parts = [
-        f"/* A row's scaled numbers{', and the places of its one-hot encoded categories' if categories else ''}. */\n"
-        f"typedef struct {{ {' '.join(held)} }} {name}_values;"
-    ]
+    held += [f"int hot[{hot}];"] if hot else []
+    ones = ", and the places of its features that are 1 (missing numbers, categories)" if hot else ""
+    parts = [f"/* A row's scaled numbers{ones}. */\ntypedef struct {{ {' '.join(held)} }} {name}_values;"]
     body: list[str] = []
     if numeric:
         parts.append(_scaling(scorer, name))
@@ -193,9 +190,12 @@ def _reading(scorer: Scorer, name: str, names: list[str]) -> list[str]:
                 f"    for (j = 0; j < {len(numeric)}; ++j)",
                 f"        if (!{name}_number(row[j], j, values)) return 0;",
             ]
+    for place, each in enumerate(scorer.gaps):
+        cell = f"row->{names[scorer.inputs.index(each)]}"
+        body.append(f"    values->hot[{place}] = {cell} != {cell} ? {each.gap} : -1;")
     if categories:
         parts.append(_FIND.replace("@_", f"{name}_"))
-    for place, (own, each) in enumerate(zip(names[len(numeric) :], categories, strict=True)):
+    for place, (own, each) in enumerate(zip(names[len(numeric) :], categories, strict=True), start=len(scorer.gaps)):
         spelled = sorted(
             (text.encode("utf-8"), text, each.place + code) for code, level in enumerate(each.levels) for text in level
         )
@@ -203,12 +203,19 @@ def _reading(scorer: Scorer, name: str, names: list[str]) -> list[str]:
         parts.append(numbers(f"{name}_{own}_places", [where for _, _, where in spelled]))
         code = f"{name}_find(row->{own}, {name}_{own}_texts, {name}_{own}_places, {len(spelled)})"
         if each.optional:
-            body.append(f"    values->hot[{place}] = row->{own} == NULL ? -1 : {code};")
-            if scorer.unknown == "null":
+            gap = -1 if each.gap is None else each.gap
+            body.append(f"    values->hot[{place}] = row->{own} == NULL ? {gap} : {code};")
+            if each.pooled is not None:
+                body.append(
+                    f"    if (row->{own} != NULL && values->hot[{place}] < 0) values->hot[{place}] = {each.pooled};"
+                )
+            elif scorer.unknown == "null":
                 body.append(f"    if (row->{own} != NULL && values->hot[{place}] < 0) return 0;")
         else:
             body += [f"    if (row->{own} == NULL) return 0;", f"    values->hot[{place}] = {code};"]
-            if scorer.unknown == "null":
+            if each.pooled is not None:
+                body.append(f"    if (values->hot[{place}] < 0) values->hot[{place}] = {each.pooled};")
+            elif scorer.unknown == "null":
                 body.append(f"    if (values->hot[{place}] < 0) return 0;")
     head = f"static inline int {name}_read({_row(scorer, name)}, {name}_values *values) {{"
     parts.append("\n".join([head, *body, "    return 1;", "}"]))
@@ -249,7 +256,7 @@ def _predictions(scorer: Scorer) -> str:
         if (!(scores[k] <= scores[best]) && scores[best] == scores[best]) best = k;
     return best;"""
     count = "\n    int k, best = 0;" if classes > 2 else ""
-    zeros = ", ".join(["{0.0}"] * bool(scorer.role("number")) + ["{0}"] * bool(scorer.role("category")))
+    zeros = ", ".join(["{0.0}"] * bool(scorer.role("number")) + ["{0}"] * bool(scorer.hot))
     return f"""/* Writes the score{"s, one for each class" if scores > 1 else ""}; 0 if the row has no prediction. */
 static inline int @_scores({row}, double *scores) {{
     @_values values = {{{zeros}}};

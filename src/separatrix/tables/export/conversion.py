@@ -21,11 +21,11 @@ from separatrix.tables.export.scorer import (
     VoterSequence,
 )
 
-UNKNOWN = ("null", "zero")
+UNKNOWN = ("zero", "null")
 _MOST_NUMBERS = 1 << 26  # of support vectors
 
 
-def scorer_of(model: Any, *, unknown: str = "null") -> Scorer:
+def scorer_of(model: Any, *, unknown: str = "zero") -> Scorer:
     """Return a fitted model as a scorer, or say what cannot be exported."""
     from sklearn.pipeline import Pipeline
 
@@ -89,7 +89,7 @@ def _plain(label: Any) -> Any:
 
 
 def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floats], ...]]:
-    filled = preparation.missing == "mean"
+    filled = preparation.imputes
     steps: tuple[tuple[str, Floats], ...] = ()
     sparse = preparation.anonymous == "libsvm"
     if preparation.scale == "standard":
@@ -104,24 +104,36 @@ def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floa
         every = [_number(name, k, fill) for k, (name, fill) in enumerate(zip(names, fills, strict=True))]
         return tuple(every), steps
     inputs: list[Input] = []
-    place = 0
+    starts = preparation.starts()
+    gaps = {feature.name: len(preparation.shift) + k for k, feature in enumerate(preparation.gaps)}
     for feature in preparation.features:
+        place = starts[feature.name]
+        if feature.role == "date":
+            raise ValueError(
+                f"column {feature.name!r} is a date, which cannot be exported; fit without it (--exclude), or make "
+                "numbers of it with --sql"
+            )
         if feature.role == "number":
-            inputs.append(_number(feature.name, place, preparation.means[place] if filled else None))
+            fill = preparation.means[place] if filled else None
+            inputs.append(_number(feature.name, place, fill, gaps.get(feature.name)))
         elif feature.role == "category":
-            levels = spellings(feature.levels)
-            inputs.append(Input(feature.name, "category", place, feature.width, optional=filled, levels=levels))
+            levels, behind = spellings(feature.levels), place + len(feature.levels)
+            inputs.append(
+                Input(
+                    feature.name, "category", place, feature.width, optional=filled, levels=levels,
+                    gap=behind + feature.pooled if feature.gaps else None, pooled=behind if feature.pooled else None,
+                )
+            )  # fmt: skip
         else:
             words = None if feature.words is None else {word: k for k, word in enumerate(feature.words)}
             inputs.append(
                 Input(feature.name, "text", place, feature.width, optional=filled, words=words, rarity=feature.rarity)
             )
-        place += feature.width
     return tuple(inputs), steps
 
 
-def _number(name: str, place: int, fill: Any) -> Input:
-    return Input(name, "number", place, 1, fill=None if fill is None else float(fill))
+def _number(name: str, place: int, fill: Any, gap: int | None = None) -> Input:
+    return Input(name, "number", place, 1, fill=None if fill is None else float(fill), gap=gap)
 
 
 def spellings(levels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

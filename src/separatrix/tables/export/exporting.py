@@ -18,15 +18,15 @@ def export(
     path: str | os.PathLike[str] | None = None,
     *,
     to: str | None = None,
-    unknown: str = "null",
+    unknown: str = "zero",
     table: str = "data",
     name: str = "model",
 ) -> str | bytes:
     """Return a fitted model in a form that runs without Python, and write it to a file if one is named.
 
     Preprocessing (scaling, one-hot encoding, imputation) is included, and predictions are those of ``predict``. A row
-    with missing or infinite values has no prediction: NULL in SQL, -1 in C, null in JavaScript; in ONNX its scores are
-    NaN and the model's metadata give its label.
+    with an infinite number has no prediction, nor has one with missing values unless the model imputes them: NULL in
+    SQL, -1 in C, null in JavaScript; in ONNX its scores are NaN and the model's metadata give its label.
 
     Numbers are doubles everywhere, and sums over dense rows of linear and voted models are in the package's own order,
     so that ties are equal. The same holds for sparse rows (many categories, libsvm) in C and JavaScript. Elsewhere,
@@ -43,8 +43,9 @@ def export(
         The target; by default by the ending of the path. "onnx": a graph of operator set 13 (needs the extra
         ``onnx``). "sql": one SELECT for DuckDB, PostgreSQL and SQLite (linear models and networks). "c": a header
         without dependencies. "json": for ``separatrix.js``; the only one for bag-of-words columns.
-    unknown : {"null", "zero"}, default="null"
-        Whether a row with an unknown category has no prediction, or that category is encoded as all zeros.
+    unknown : {"zero", "null"}, default="zero"
+        Whether an unknown category is encoded as all zeros, as by ``predict``, or its row has no prediction. Where rare
+        levels were pooled in fit, it is one of those.
     table : str, default="data"
         For SQL: the table's name.
     name : str, default="model"

@@ -11,7 +11,9 @@ columns
     In the order of their numbers in a row. Each has ``name`` and ``role``: a "number" becomes itself (``fill`` in place
     of a missing one); a "category" is one-hot encoded (``levels``: the spellings of each); a "text" is a bag of
     unigrams and bigrams (``words`` and their inverse document frequencies ``rarity``, or ``hashed`` into this many
-    features) of length 1. ``optional``: a missing value is encoded as all zeros.
+    features) of length 1. ``optional``: a missing value is encoded as all zeros. ``gap``: a feature is 1 where the
+    value is missing; those of numbers stand behind all numbers, that of a category behind its levels. ``pooled``: a
+    feature behind the levels is 1 for every other level.
 unknown
     "null": a row with an unknown category has no prediction; "zero": it is encoded as all zeros.
 steps
@@ -85,10 +87,12 @@ def _compact(value: Any) -> str:
 def _column(each: Input) -> dict[str, Any]:
     column: dict[str, Any] = {"name": each.name, "role": each.role}
     if each.role == "number":
-        return column if each.fill is None else {**column, "fill": each.fill}
+        column |= {} if each.fill is None else {"fill": each.fill}
+        return column if each.gap is None else {**column, "gap": True}
     column["optional"] = each.optional
     if each.role == "category":
-        return {**column, "levels": [list(level) for level in each.levels]}
+        more = {name: True for name in ("pooled", "gap") if getattr(each, name) is not None}
+        return {**column, "levels": [list(level) for level in each.levels], **more}
     if each.words is None:
         return {**column, "hashed": each.width}
     assert each.rarity is not None

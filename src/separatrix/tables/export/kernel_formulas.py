@@ -39,7 +39,7 @@ def _c_linear(scorer: Any, decision: Any) -> CFormula:
 
 
 def _c_gaussian(scorer: Any, decision: Any) -> CFormula:
-    n, hot = len(scorer.role("number")), len(scorer.role("category"))
+    n, hot = len(scorer.role("number")), scorer.hot
     arrays, body = [], ["    double square = 0.0;", "    int j;"]
     if n:
         body += [

@@ -144,6 +144,9 @@ def _row(nodes: Nodes, scorer: Scorer, names: list[str]) -> tuple[str, str]:
     if numbers:
         x = nodes.add("Concat", *names[: len(numbers)], axis=1) if scorer.named else names[0]
         fills = np.array([np.nan if each.fill is None else each.fill for each in numbers])
+        if scorer.gaps:
+            places = np.array([each.place for each in scorer.gaps])
+            missing_numbers = nodes.add("IsNaN", nodes.add("Gather", x, places, axis=1))
         if not np.isnan(fills).all():
             x = nodes.add("Where", nodes.add("IsNaN", x), fills, x)
         finite = nodes.add("LessOrEqual", nodes.add("Abs", x), np.array(np.finfo(np.float64).max))
@@ -152,6 +155,8 @@ def _row(nodes: Nodes, scorer: Scorer, names: list[str]) -> tuple[str, str]:
             operator = {"minus": "Sub", "over": "Div", "times": "Mul", "plus": "Add"}[operation]
             x = nodes.add(operator, x, values)
         parts.append(x)
+        if scorer.gaps:
+            parts.append(nodes.add("Cast", missing_numbers, to=nodes.onnx.TensorProto.DOUBLE))
     for name, category in zip(names[len(numbers) :], scorer.inputs[len(numbers) :], strict=True):
         code = _code(nodes, category, name, scorer.unknown)
         gone.append(nodes.add("Equal", code, np.array(_NO_PREDICTION)))
@@ -165,7 +170,9 @@ def _row(nodes: Nodes, scorer: Scorer, names: list[str]) -> tuple[str, str]:
 
 def _code(nodes: Nodes, category: Input, name: str, unknown: str) -> str:
     """Return the places of texts among the levels of a category."""
-    codes = {"": _ALL_ZEROS if category.optional else _NO_PREDICTION}
+    missing = _NO_PREDICTION if not category.optional else _ALL_ZEROS
+    codes = {"": missing if category.gap is None else category.gap - category.place}
+    other = _ALL_ZEROS if unknown == "zero" else _NO_PREDICTION
     codes.update({text: place for place, texts in enumerate(category.levels) for text in texts})
     return nodes.add(
         "LabelEncoder",
@@ -173,7 +180,7 @@ def _code(nodes: Nodes, category: Input, name: str, unknown: str) -> str:
         domain="ai.onnx.ml",
         keys_strings=list(codes),
         values_int64s=list(codes.values()),
-        default_int64=_ALL_ZEROS if unknown == "zero" else _NO_PREDICTION,
+        default_int64=other if category.pooled is None else category.pooled - category.place,
     )
 
 

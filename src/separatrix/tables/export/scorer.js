@@ -62,12 +62,15 @@
 
   function readColumn(given, place) {
     const column = { name: given.name, role: given.role, place: place, width: 1, optional: given.optional === true };
+    column.gap = column.pooled = null; // the places of the features for a missing value and for other levels
     if (given.role === "number") {
       column.fill = given.fill === undefined ? null : given.fill;
     } else if (given.role === "category") {
       column.codes = new Map();
       given.levels.forEach((level, code) => level.forEach((text) => column.codes.set(text, code)));
       column.width = given.levels.length;
+      if (given.pooled === true) column.pooled = place + column.width++;
+      if (given.gap === true) column.gap = place + column.width++;
       column.levels = given.levels.map((level) => level[0]);
     } else if (given.role === "text") {
       column.hashed = given.hashed || 0;
@@ -321,11 +324,17 @@
   class Model {
     constructor(data) {
       let width = 0;
+      const gaps = data.columns.filter((given) => given.role === "number" && given.gap === true).length;
+      const numeric = data.columns.filter((given) => given.role === "number").length;
+      let gap = numeric;
       this._columns = data.columns.map((given) => {
+        if (width === numeric) width += gaps; // they stand behind the numbers
         const column = readColumn(given, width);
+        if (given.role === "number" && given.gap === true) column.gap = gap++;
         width += column.width;
         return column;
       });
+      if (width === numeric) width += gaps;
       this._named = data.named === true;
       this._unknownIsZero = data.unknown === "zero";
       this._numeric = this._columns.filter((column) => column.role === "number");
@@ -371,10 +380,17 @@
     _read(row) {
       const cell = this._cells(row);
       const out = { numbers: new Float64Array(this._numeric.length), places: [], values: [] };
+      const add = (place) => {
+        out.places.push(place);
+        out.values.push(1);
+      };
       let complete = true; // wrong cells throw wherever they are
       this._numeric.forEach((column, j) => {
         let value = readNumber(column, cell(column));
-        if (Number.isNaN(value) && column.fill !== null) value = column.fill;
+        if (Number.isNaN(value)) {
+          if (column.fill !== null) value = column.fill;
+          if (column.gap !== null) add(column.gap);
+        }
         if (!Number.isFinite(value)) complete = false;
         for (const [operation, every] of this._steps) {
           if (operation === "minus") value -= every[j];
@@ -388,6 +404,7 @@
         const value = cell(column);
         if (isMissing(value)) {
           complete = complete && column.optional;
+          if (column.gap !== null) add(column.gap);
           continue;
         }
         const text = readText(column, value);
@@ -396,12 +413,9 @@
           continue;
         }
         const code = column.codes.get(text);
-        if (code === undefined) {
-          complete = complete && this._unknownIsZero;
-        } else {
-          out.places.push(column.place + code);
-          out.values.push(1);
-        }
+        if (code !== undefined) add(column.place + code);
+        else if (column.pooled !== null) add(column.pooled);
+        else complete = complete && this._unknownIsZero;
       }
       return complete ? out : null;
     }

@@ -41,7 +41,11 @@ class Input:
     rarity : array, optional
         Of a text: the inverse document frequency of each word.
     place, width : int
-        Where its numbers begin in a row, and how many they are.
+        Where its numbers begin in a row, and how many they are; without ``gap``, if it is a number.
+    gap : int, optional
+        The place of the feature that is 1 where the value is missing.
+    pooled : int, optional
+        Of a category: the place of the feature that is 1 for every level that is not listed.
     """
 
     name: str
@@ -53,6 +57,8 @@ class Input:
     levels: tuple[tuple[str, ...], ...] = ()
     words: dict[str, int] | None = None
     rarity: Floats | None = None
+    gap: int | None = None
+    pooled: int | None = None
 
 
 class Linear(NamedTuple):
@@ -134,8 +140,8 @@ class Scorer:
         The labels: text, whole numbers, flags or floats.
     tie_is_positive : bool
         Of two classes: whether a score of 0 means the second.
-    unknown : {"null", "zero"}
-        Whether a row with an unknown category has no prediction, or that category is encoded as all zeros.
+    unknown : {"zero", "null"}
+        Whether an unknown category is encoded as all zeros, or its row has no prediction.
     target : str
         What is predicted.
     kind : str
@@ -151,7 +157,7 @@ class Scorer:
     decision: Decision
     classes: list[Any]
     tie_is_positive: bool
-    unknown: str = "null"
+    unknown: str = "zero"
     target: str = "prediction"
     kind: str = "model"
     others: tuple[str, ...] = ()
@@ -159,7 +165,17 @@ class Scorer:
     @property
     def width(self) -> int:
         """Number of features after encoding."""
-        return sum(each.width for each in self.inputs)
+        return sum(each.width for each in self.inputs) + len(self.gaps)
+
+    @property
+    def gaps(self) -> list[Input]:
+        """The numbers with a feature that says that one is missing; these features stand behind the numbers."""
+        return [each for each in self.inputs if each.role == "number" and each.gap is not None]
+
+    @property
+    def hot(self) -> int:
+        """How many of the features of a row can be 1 besides its numbers: one for each gap and each category."""
+        return len(self.gaps) + len(self.role("category"))
 
     def role(self, role: str) -> list[Input]:
         """Return the columns of this role."""

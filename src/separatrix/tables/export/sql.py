@@ -90,7 +90,7 @@ def quoted(name: str) -> str:
 
 def _without_prediction(scorer: Scorer) -> str:
     """Return the comment that says which rows have no prediction."""
-    unknown = scorer.unknown == "null" and bool(scorer.role("category"))
+    unknown = scorer.unknown == "null" and any(each.pooled is None for each in scorer.role("category"))
     imputed = all(each.fill is not None or each.optional for each in scorer.inputs)
     rows = ["missing values"] * (not imputed) + ["unknown categories"] * unknown
     return f"-- Rows with {' or '.join(rows)} get NULL.\n" if rows else ""
@@ -198,7 +198,7 @@ class _Rows:
                 yield f"({cell} IS NULL OR {finite} OR {text} IN ('NaN', 'nan'))"
         for each in self._categories:
             spelled = ", ".join(_text(text) for level in each.levels for text in level)
-            if self._scorer.unknown == "null":
+            if self._scorer.unknown == "null" and each.pooled is None:
                 known = f"{_cell(each)} IN ({spelled})"
                 yield f"(t.{quoted(each.name)} IS NULL OR {known})" if each.optional else known
             elif not each.optional:
@@ -217,12 +217,18 @@ class _Rows:
         for each in self._numbers:
             if w := weights[each.place]:
                 lanes[each.place % LANES].append(f"{self._number(each)} * {_double(w)}")
+        for each in self._scorer.gaps:
+            assert each.gap is not None
+            if w := weights[each.gap]:
+                lanes[each.gap % LANES].append(_missing_number(each, w))
         for each in self._categories:
             for k, level in enumerate(each.levels):
                 if w := weights[each.place + k]:
                     known = ", ".join(map(_text, level))
                     term = f"CASE WHEN {_cell(each)} IN ({known}) THEN {_typed(w)} ELSE 0e0 END"
                     lanes[(each.place + k) % LANES].append(term)
+            for place, term in _more_levels(each, weights):
+                lanes[place % LANES].append(term)
         sums = ["\n        + ".join(lane) for lane in lanes]
         while len(sums) > 1:
             half = len(sums) // 2
@@ -231,7 +237,12 @@ class _Rows:
 
     def _sparse_sum(self, weights: Floats) -> str | None:
         terms = [f"{self._number(each)} * {_double(w)}" for each in self._numbers if (w := weights[each.place])]
+        for each in self._scorer.gaps:
+            assert each.gap is not None
+            if w := weights[each.gap]:
+                terms.append(_missing_number(each, w))
         for each in self._categories:
+            terms += [term for _, term in _more_levels(each, weights)]
             cases = [
                 f"\n          WHEN {text} THEN {_typed(w)}"
                 for k, level in enumerate(each.levels)
@@ -271,6 +282,21 @@ def _cell(each: Input) -> str:
     # With the table's name before it: SQLite takes an unknown name in double quotes for a text.
     kind = "DOUBLE PRECISION" if each.role == "number" else "TEXT"
     return f"CAST(t.{quoted(each.name)} AS {kind})"
+
+
+def _missing_number(each: Input, weight: float) -> str:
+    """Return the term of the feature that says that a number is missing."""
+    return f"CASE WHEN {_cell(each)} BETWEEN -{_LARGEST} AND {_LARGEST} THEN 0e0 ELSE {_typed(weight)} END"
+
+
+def _more_levels(each: Input, weights: Floats) -> Iterator[tuple[int, str]]:
+    """Yield the terms of a category's features for levels that are not listed and for a missing one, by place."""
+    if each.pooled is not None and (w := weights[each.pooled]):
+        spelled = ", ".join(_text(text) for level in each.levels for text in level)
+        listed_ = f"t.{quoted(each.name)} IS NULL OR {_cell(each)} IN ({spelled})"
+        yield each.pooled, f"CASE WHEN {listed_} THEN 0e0 ELSE {_typed(w)} END"
+    if each.gap is not None and (w := weights[each.gap]):
+        yield each.gap, f"CASE WHEN t.{quoted(each.name)} IS NULL THEN {_typed(w)} ELSE 0e0 END"
 
 
 def _typed(value: float) -> str:

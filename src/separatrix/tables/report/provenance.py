@@ -7,7 +7,7 @@ from typing import Any
 
 from separatrix import __version__
 from separatrix.stops import AnyOf
-from separatrix.tables.preparation import Preparation
+from separatrix.tables.preparation import LACKING, SCALING, Preparation
 from separatrix.tables.report.blocks import (
     brief,
     counted,
@@ -32,16 +32,6 @@ _NAMES = {
     "certify": "certificate limit (seconds)",
 }
 _SILENT = ("verbose", "n_jobs", "cache_size")  # parameters that do not change the model
-_SCALING = {
-    "standard": "scaled to mean 0 and standard deviation 1",
-    "minmax": "scaled to the range 0 to 1",
-    "none": "not scaled",
-}
-_MISSING = {
-    "drop": "Rows with missing values are dropped in training and have no prediction.",
-    "mean": "Missing numbers are replaced by the mean of the column; missing categories are encoded as all zeros.",
-    "fail": "Missing values are an error in training; rows with missing values have no prediction.",
-}
 
 
 def provenance(context: ReportContext) -> Element:
@@ -107,7 +97,7 @@ def _plain(value: Any) -> str:
 
 
 def _preprocessing(preparation: Preparation) -> list[Content]:
-    scaling = _SCALING[preparation.scale]
+    scaling = SCALING[preparation.scale]
     if preparation.anonymous:
         return [paragraph(f"{counted(preparation.width, 'feature')} without names, {scaling}.")]
     rows: list[list[Content]] = []
@@ -131,7 +121,7 @@ def _preprocessing(preparation: Preparation) -> list[Content]:
             rows.append([data(feature.name), "bag of words (unigrams and bigrams)", how])
     whole = table("Preprocessing of columns", ["column", "encoding", "values"], rows, texts=(2,))
     left = len(preparation.features) - _COLUMNS
-    out: list[Content] = [paragraph(_MISSING[preparation.missing])]
+    out: list[Content] = [paragraph(LACKING[preparation.missing])]
     out.append(details(f"{counted(len(rows), 'column')}", whole) if len(rows) > 12 else whole)
     if left > 0:
         out.append(paragraph(f"{left:,} more columns are not listed.", class_="note"))

@@ -120,7 +120,7 @@ class InspectedRows:
 
 
 def inspect_rows(
-    model: TableModel, source: Any, *, unknown: str = "fail", trained_on: bool = False, watch: Watch | None = None
+    model: TableModel, source: Any, *, unknown: str = "zero", trained_on: bool = False, watch: Watch | None = None
 ) -> InspectedRows:
     """Return the predictions of a model on a source, summarised; ``trained_on`` if it is known to be fitted on it."""
     try:

@@ -1,0 +1,283 @@
+"""How cells of text stand for numbers, dates and times: notations that a whole column has in common.
+
+A notation is found from the different values of a column (``number_notation``, ``date_notation``), is kept in the
+model, and reads the same column of other files (``read_numbers``, ``read_moments``). Dates become numbers of their
+parts (``date_parts``): year, month, day, weekday, hour, and the sine and cosine of those that are cyclic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.geometry.rows import Floats
+from separatrix.tables.arrow_columns import as_floats, known, values_of
+from separatrix.tables.sources.cells import SPACES, is_number
+
+# Cells that say that a value is missing, where all others of the column are numbers or dates.
+ABSENT = frozenset(
+    {"", "?", "-", "--", ".", "na", "n.a.", "n/a", "#n/a", "none", "null", "nil", "nan", "unknown", "missing"}
+)
+_PLAIN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_SIGN = "[+-]?"
+_UNIT = "[$€£]?"
+_TAIL = "(?: ?[%$€£])?"
+_NUMBERS = {  # notation: what its numbers match, the thousands separators, the decimal mark
+    "1234.5": (_PLAIN, "", "."),
+    "1,234.5": (r"[1-9][0-9]{0,2}(?:,[0-9]{3})*(?:\.[0-9]*)?|0(?:\.[0-9]*)?|" + _PLAIN, ",", "."),
+    "1234,5": (r"[0-9]+(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?", "", ","),
+    "1.234,5": (r"[1-9][0-9]{0,2}(?:\.[0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", ".", ","),
+    "1 234,5": ("[1-9][0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", " \u00a0\u202f", ","),
+}
+NUMBERS = tuple(_NUMBERS)
+_CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
+_SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")  # 1,2 among few values as 1, 2 and 3: an answer of several
+_FEW = 20
+ISO = "iso"
+_DAYS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%m/%d/%y",
+    "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%d %B %Y", "%B %d, %Y",
+    "%Y%m%d",
+)  # fmt: skip
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
+DATES = (ISO, *(day + clock for day in _DAYS for clock in _CLOCKS), *TIMES)
+_LOOKS_DATED = re.compile(r"[0-9]{1,4}[-/. :][0-9A-Za-z]|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}|[0-9]{1,2} [A-Za-z]{3}")
+_CYCLES = {"month": 12.0, "day": 31.0, "weekday": 7.0, "hour": 24.0}
+PARTS = (
+    "year", "month", "day", "weekday", "hour", "seconds",
+    *(f"{part} {wave}" for part in _CYCLES for wave in ("sine", "cosine")),
+)  # fmt: skip
+_CLOCK_PARTS = ("hour", "seconds", "hour sine", "hour cosine")
+_SECOND = 1_000_000  # microseconds
+
+
+# ---------------------------------------------------------------------------------------------- numbers
+
+
+def number_notation(values: Collection[str]) -> str | None:
+    """Return the notation in which all texts are numbers, but for those that say that one is missing; None if none.
+
+    Examples
+    --------
+    >>> number_notation(["1,234", "56", "?"]), number_notation(["0,5", "12,25"]), number_notation(["1", "none", "3"])
+    ('1,234.5', '1234,5', '1234.5')
+    >>> number_notation(["007", "012"]), number_notation(["a", "1"]), number_notation(["?", "-"])
+    (None, None, None)
+    """
+    sample = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
+    if not sample:
+        return None
+    digits = {len(text) for text in sample}
+    if any(map(_CODE.fullmatch, sample)) and (len(digits) == 1 or all(text.isdigit() for text in sample)):
+        return None  # 007 and 012, 00501 and 90210 are names
+    several = sum(map(bool, map(_SEVERAL.fullmatch, sample)))
+    if several and len(sample) <= _FEW and 2 * several <= len(sample):
+        return None
+    for notation in _NUMBERS:
+        match = _pattern(notation).fullmatch
+        if all(map(match, sample)):
+            return notation
+    return None
+
+
+def _pattern(notation: str) -> re.Pattern[str]:
+    return re.compile(f"{_SIGN}{_UNIT}(?:{_NUMBERS[notation][0]}){_TAIL}")
+
+
+def read_numbers(column: Any, notation: str) -> Floats:
+    """Return the numbers of an Arrow column of text, NaN where one is missing; a cell that is none is a ValueError.
+
+    The error's only argument is the place of the first such cell.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> read_numbers(pa.array(["1,234", " 5.5 ", "?", None]), "1,234.5")
+    array([1234. ,    5.5,    nan,    nan])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not _is_text(column):
+        return as_floats(column)
+    encoded = column.dictionary_encode()
+    texts = pc.utf8_trim(encoded.dictionary.cast(pa.string()), SPACES)
+    pattern, thousands, decimal = _NUMBERS[notation]
+    fits = pc.match_substring_regex(texts, f"^(?:{_SIGN}{_UNIT}(?:{pattern}){_TAIL}|{_SIGN}{_PLAIN})$")
+    digits = pc.replace_substring_regex(texts, f"[$€£% {thousands}]|^\\+", "") if thousands != "." else (
+        pc.replace_substring_regex(texts, "[$€£% .]|^\\+", "")
+    )  # fmt: skip
+    digits = pc.replace_substring(digits, decimal, ".")
+    numbers = np.append(as_floats(pc.if_else(fits, digits, None).cast(pa.float64())), np.nan)
+    absent = pc.is_in(pc.utf8_lower(texts), pa.array(sorted(ABSENT)))
+    bad = np.append(~np.array(pc.or_(fits, absent).to_pylist(), dtype=bool), False)
+    places = np.where(known(encoded.indices), values_of(encoded.indices, np.int32), len(texts))
+    if bad.any() and (wrong := bad[places]).any():
+        raise ValueError(int(np.flatnonzero(wrong)[0]))
+    return np.asarray(numbers[places])
+
+
+def _is_text(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
+# ---------------------------------------------------------------------------------------------- dates and times
+
+
+def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
+    """Return the notation in which all texts are dates or times, but for those that say that one is missing.
+
+    Where the day and the month could change places, the month is first; None if there is no notation. Numbers are
+    dates only where it is ``sure`` that these are dates.
+
+    Examples
+    --------
+    >>> date_notation(["2024-01-05", "2023-12-31"]), date_notation(["5.1.2024", "31.12.2023"])
+    ('iso', '%d.%m.%Y')
+    >>> date_notation(["01/02/2024", "31/12/2023"]), date_notation(["01/02/2024"]), date_notation(["9:30", "17:05"])
+    ('%d/%m/%Y', '%m/%d/%Y', '%H:%M')
+    >>> date_notation(["1.5", "2.25"]), date_notation(["red", "blue"])
+    (None, None)
+    """
+    import pyarrow as pa
+
+    texts = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
+    if not texts:
+        return None
+    if not sure and (not all(map(_LOOKS_DATED.search, texts[:50])) or all(map(is_number, texts[:50]))):
+        return None
+    sample, every = pa.array(texts[:50]), None
+    for notation in DATES:
+        if _moments(sample, notation) is None:
+            continue
+        every = pa.array(texts) if every is None else every
+        if _moments(every, notation) is not None:
+            return notation
+    return None
+
+
+def _moments(texts: Any, notation: str) -> Any:
+    """Return texts as moments of Arrow without a zone; None if one of them is none in this notation."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if notation == ISO:
+        for zone in (None, "UTC"):
+            try:
+                return texts.cast(pa.timestamp("us", zone)).cast(pa.int64())
+            except pa.ArrowInvalid:
+                continue
+        return None
+    made = pc.strptime(texts, format=notation, unit="us", error_is_null=True)
+    if made.null_count > texts.null_count:
+        return None
+    if "%Y" in notation and (pc.min(pc.year(made)).as_py() or 1000) < 1000:  # 24 is not a year of four digits
+        return None
+    return made.cast(pa.int64())
+
+
+def is_clock(notation: str) -> bool:
+    """Return whether a notation is of times of a day."""
+    return notation in TIMES
+
+
+def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the microseconds since 1970 (of a time: since midnight) of each cell, and which are not missing.
+
+    A column of text is read in its notation, one of dates or times as it is. A cell that is none is a ValueError whose
+    only argument is its place.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> read_moments(pa.array(["1/2/1970", None, "?"]), "%m/%d/%Y")
+    (array([86400000000,           0,           0]), array([ True, False, False]))
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):  # as 20240131
+        column = column.cast(pa.int64(), safe=False).cast(pa.string())
+    if _is_text(column):
+        trimmed = pc.utf8_trim(column.cast(pa.string()), SPACES)
+        absent = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(ABSENT)))
+        texts = pc.if_else(absent, None, trimmed)
+        values = _moments(texts, notation)
+        if values is None:
+            values = _one_by_one(texts, notation)
+        if is_clock(notation):
+            values = pc.subtract(values, _since_midnight())
+    elif pa.types.is_time(kind):
+        values = column.cast(pa.time64("us")).cast(pa.int64())
+    elif pa.types.is_duration(kind):
+        values = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
+    else:
+        zone = getattr(kind, "tz", None)
+        values = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
+    there = known(values)
+    return np.where(there, values_of(values, np.int64), 0), there
+
+
+def _since_midnight() -> Any:
+    """Return 1 January 1900, on which times of a day are read, in microseconds."""
+    import pyarrow as pa
+
+    return pa.scalar(int(np.datetime64("1900-01-01", "us").astype(np.int64)))
+
+
+def _one_by_one(texts: Any, notation: str) -> Any:
+    """Find the first text that is not in the notation."""
+    import pyarrow as pa
+
+    for place, cell in enumerate(texts.to_pylist()):
+        if cell is not None and _moments(pa.array([cell]), notation) is None:
+            raise ValueError(place)
+    raise AssertionError("each text has the notation, but not all together")  # a zone in some: read as UTC
+
+
+def parts_of(method: str, clock: bool) -> tuple[str, ...]:
+    """Return the parts that a column of dates, or of times of a day, becomes by ``--dates``."""
+    if method == "seconds":
+        return ("seconds",)
+    return _CLOCK_PARTS if clock else PARTS
+
+
+def date_parts(moments: NDArray[np.int64], there: NDArray[np.bool_], parts: tuple[str, ...]) -> Floats:
+    """Return parts of moments in microseconds, a column each; NaN where one is missing.
+
+    Weekdays count from Monday, 0. A cyclic part turns once in its cycle, so that December is near January.
+
+    Examples
+    --------
+    >>> moment = np.array(["2024-03-01T12:00"], dtype="M8[us]").astype(np.int64)
+    >>> date_parts(moment, np.array([True]), ("year", "month", "day", "weekday", "hour", "hour cosine")).tolist()
+    [[2024.0, 3.0, 1.0, 4.0, 12.0, -1.0]]
+    """
+    stamps = moments.astype("M8[us]")
+    days, months = stamps.astype("M8[D]"), stamps.astype("M8[M]")
+    day = days.astype(np.int64)
+    number: dict[str, Any] = {
+        "year": lambda: stamps.astype("M8[Y]").astype(np.int64) + 1970.0,
+        "month": lambda: months.astype(np.int64) % 12 + 1.0,
+        "day": lambda: day - months.astype("M8[D]").astype(np.int64) + 1.0,
+        "weekday": lambda: (day + 3) % 7 + 0.0,
+        "hour": lambda: (moments % (86400 * _SECOND)) // (3600 * _SECOND) + 0.0,
+        "seconds": lambda: moments / _SECOND,
+    }
+    out = np.empty((len(moments), len(parts)))
+    for place, part in enumerate(parts):
+        name, _, wave = part.partition(" ")
+        values = number[name]()
+        if wave:
+            turn = 2 * np.pi * (values - (name in ("month", "day"))) / _CYCLES[name]
+            values = np.round(np.sin(turn) if wave == "sine" else np.cos(turn), 12)  # alike on every machine
+        out[:, place] = np.where(there, values, np.nan)
+    return out

@@ -1,0 +1,126 @@
+"""What the values of a column suggest that it is: numbers or dates in another notation, free text, an id, nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from separatrix.tables.columns import ChosenColumns, ColumnOptions, Role
+from separatrix.tables.notations import date_notation, number_notation
+from separatrix.tables.sources.base import Column
+
+ENOUGH = 1000  # known values that decide on a column for good
+_FEWEST = 20  # rows: in fewer, values are unique by chance
+_LONG = 30  # letters of a sentence, on average
+_WORDS = 3  # and words of a text
+_NAMED_ID = re.compile(r"(?i:(?:^|[^a-z])(?:ids?|uuid|guid|index|key|rowid|row_?number|unnamed: ?0)$)|[a-z](?:Id|ID)$")
+
+
+class RolesChanged(Exception):  # noqa: N818 - it is no error
+    """The values of some columns suggest other roles than those they were read in; ``roles`` has them by name."""
+
+    def __init__(self, roles: Mapping[str, Role]) -> None:
+        super().__init__(", ".join(roles))
+        self.roles = roles
+
+
+def suggested(
+    chosen: ChosenColumns,
+    options: ColumnOptions,
+    values: Mapping[str, Mapping[str, int]],
+    numbers: Any,
+    missing: Mapping[str, int],
+    rows: int,
+) -> dict[str, Role]:
+    """Return the roles that rows suggest for columns whose role was not given, where it is another than now.
+
+    Parameters
+    ----------
+    chosen : ChosenColumns
+        The columns as they were read.
+    options : ColumnOptions
+        What was asked for.
+    values : dict of dict
+        For each category column how many rows have each value.
+    numbers : array or None
+        The numbers of the first rows.
+    missing : dict
+        How many values are missing, by column.
+    rows : int
+        How many rows there are.
+    """
+    out: dict[str, Role] = {}
+    given = options.roles
+    for column in chosen.categories:
+        role = _of_values(column, values[column.name], options, given.get(column.name))
+        if role is not None:
+            out[column.name] = role
+    if options.detect and numbers is not None:
+        for place, column in enumerate(chosen.numbers):
+            if column.name not in given and not chosen.notations.get(column.name):
+                role = _of_numbers(column, numbers[:, place])
+                if role is not None:
+                    out[column.name] = role
+    for column in (*chosen.numbers, *chosen.dates, *chosen.texts):
+        if rows and missing.get(column.name, 0) >= rows:
+            out[column.name] = Role("none", why="empty")
+    named = set(options.features)
+    out = {name: role for name, role in out.items() if role.role != "none" or name not in named or role.why == "empty"}
+    ids = [name for name, role in out.items() if role.why.startswith("id")]
+    if len(ids) == len(chosen.order):  # nothing else is left to learn from
+        return {name: role for name, role in out.items() if name not in ids}
+    return out
+
+
+def _of_values(column: Column, counts: Mapping[str, int], options: ColumnOptions, given: str | None) -> Role | None:
+    """Return what the different texts of a category column suggest; None for a category."""
+    if not counts:
+        return Role("none", why="empty")
+    if given in ("number", "date"):
+        notation = number_notation(counts) if given == "number" else date_notation(counts, sure=True)
+        if notation is None:
+            raise ValueError(_no_notation(column.name, counts, given))
+        return Role(given, notation)
+    if column.kind != "text" or not options.detect or given is not None:
+        return None
+    if (notation := number_notation(counts)) is not None:
+        return Role("number", notation)
+    if (notation := date_notation(counts)) is not None:
+        return Role("none", why="dates") if options.dates == "drop" else Role("date", notation)
+    different, known = len(counts), sum(counts.values())
+    if different < max(_FEWEST, known / 2):
+        return None
+    letters = sum(len(text) * n for text, n in counts.items()) / known
+    words = sum((text.count(" ") + 1) * n for text, n in counts.items()) / known
+    if words >= _WORDS or letters >= _LONG * words > _LONG:
+        return Role("text")
+    if different == known:
+        return Role("none", why="id: as many values as rows")
+    return None
+
+
+def _no_notation(name: str, counts: Mapping[str, int], given: str) -> str:
+    """Return why a column is not what an option says."""
+    if given == "date":
+        return (
+            f"column {name!r}: --date names it, but no notation of dates fits all its values, as {next(iter(counts))!r}"
+        )
+    cell = next((text for text in counts if number_notation([text, "1.5"]) is None), next(iter(counts)))
+    return f"column {name!r}: --number names it, but {cell!r} is not a number as the others are"
+
+
+def _of_numbers(column: Column, cells: Any) -> Role | None:
+    """Return that a number column counts the rows, or names them; None for a quantity."""
+    if len(cells) < _FEWEST or not np.isfinite(cells).all() or (cells != np.floor(cells)).any():
+        return None
+    steps = np.diff(cells)
+    if cells[0] in (0.0, 1.0) and (steps == 1.0).all():
+        return Role("none", why="id: it counts the rows")
+    if _NAMED_ID.search(column.name) is None:
+        return None
+    if (steps > 0).all() or len(np.unique(cells)) == len(cells):
+        return Role("none", why="id: as many values as rows")
+    return None
