@@ -60,7 +60,7 @@ def suggested(
             out[column.name] = role
     if options.detect and numbers is not None:
         for place, column in enumerate(chosen.numbers):
-            if column.name not in given and not chosen.notations.get(column.name):
+            if column.name not in given:
                 role = _of_numbers(column, numbers[:, place])
                 if role is not None:
                     out[column.name] = role
