@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from separatrix.loop.solve import solve
     from separatrix.models.model_file import load, save
     from separatrix.tables.export.exporting import export
+    from separatrix.tables.table_preparation import TablePreparation
 
 __version__ = "0.1.0"
 
@@ -57,6 +58,7 @@ __all__ = [
     "Perceptron",
     "Plane",
     "Problem",
+    "TablePreparation",
     "Trace",
     "certify",
     "datasets",
@@ -94,6 +96,7 @@ _ON_FIRST_USE = {
     "Perceptron": "separatrix.estimators",
     "Plane": "separatrix.insight.plane",
     "Problem": "separatrix.loop.problem",
+    "TablePreparation": "separatrix.tables.table_preparation",
     "Trace": "separatrix.insight.trace",
     "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.insight.descent",

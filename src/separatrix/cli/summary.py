@@ -92,7 +92,8 @@ def show_rows(facts: Facts, console: Any) -> None:
     what = f"{times_of(len(used), 'column')}{width}: {shown}" if used else times_of(columns.numbers, "feature")
     console.print(f"Training set {times_of(rows.train, 'row')}{test}; {what}.")
     if facts.constant:
-        console.print(f"Constant columns, no effect: {', '.join(facts.constant)}.")
+        more = f" and {len(facts.constant) - 12:,} more" if len(facts.constant) > 12 else ""
+        console.print(f"Constant columns, no effect: {', '.join(facts.constant[:12])}{more}.")
     for note in facts.notes:
         console.print(note)
     if columns.unused and not any(note.startswith("Left out: ") for note in facts.notes):
