@@ -32,10 +32,15 @@ from separatrix.svm.solve import MarginHistory
 from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)
-_FLOPS_PER_TOUCH = 8.0  # of the Gram matrix, in the time in which a product with the rows reads one number
+_FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
+_SPARSE_FLOPS_PER_TOUCH = 1.5
 _FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
 _MOST_EQUATIONS = 5000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
+_NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
+_FAR = 0.02  # part of the value that a step gains, above which some of the rows will do for the Hessian
+_SAMPLED = 8  # one in so many
+_MANY = 50  # times the features
 _ARMIJO = 1e-4
 _HALVINGS = 50
 _PATIENCE = 4  # iterations without a smaller gap where rounding decides
@@ -159,7 +164,7 @@ class _Point(NamedTuple):
 
     def curvatures(self, task: LogisticTask) -> Floats:
         """Return the second derivative of each row's loss."""
-        return np.asarray(task.costs * self.wrong * sigmoid(self.margins))
+        return task.costs * self.wrong * (1.0 - self.wrong)
 
 
 def measure(task: LogisticTask, weights: Floats, bias: float = 0.0) -> LogisticSolution:
@@ -167,7 +172,11 @@ def measure(task: LogisticTask, weights: Floats, bias: float = 0.0) -> LogisticS
     return _at(task, weights, bias).solution
 
 
-def _at(task: LogisticTask, weights: Floats, bias: float) -> _Point:
+def _at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None = None, tol: float = 0.0) -> _Point:
+    """Return the point with these weights; its gap is that of the ``guess`` of ``alpha / C`` where that is smaller.
+
+    The guess is looked at if the weights' own alpha do not prove a relative gap of ``tol``.
+    """
     costs, signs, matrix = task.costs, task.signs, task.rows.matrix
     scores = _products(matrix, weights) if weights.any() else np.zeros(task.n)
     if task.biased:
@@ -184,10 +193,39 @@ def _at(task: LogisticTask, weights: Floats, bias: float) -> _Point:
     if task.bias:
         gap += 0.5 * (bias / task.bias - task.bias * _core.dot(signs, alpha)) ** 2
     primal = _value(task, _core.dot(weights, weights), bias, margins)
+    if guess is not None and gap > tol * primal:
+        gap = min(gap, _gap_of(task, weights, bias, margins, guess, tol * primal))
     rounding = _rounding(task, weights, bias, alpha, primal, math.sqrt(square))
     least = 1e-16 * _core.dot(costs, np.ones(task.n))
     solution = LogisticSolution(weights, bias, primal, gap, rounding, least)
     return _Point(weights, bias, scores, margins, wrong, gradient, solution)
+
+
+def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, guess: Floats, limit: float) -> float:
+    """Return the gap between weights and any alpha, infinity if it is above the limit.
+
+    The two values differ by ``|w - sum alpha y x|^2 / 2``, the same for the bias coordinate, and for each row C times
+    the divergence of ``alpha / C`` from ``s(-m)``.
+    """
+    alpha = task.costs * guess
+    if task.free:
+        ones = np.ones(task.n)
+        sums = [_core.dot(np.where(task.signs * side > 0, alpha, 0.0), ones) for side in (1.0, -1.0)]
+        if not min(sums) > 0.0:
+            return math.inf
+        heavier = task.signs > 0 if sums[0] > sums[1] else task.signs < 0
+        guess = np.where(heavier, guess * (min(sums) / max(sums)), guess)
+        alpha = task.costs * guess
+    losses = np.asarray(Log.value(margins))  # minus the logarithm of 1 - s(-m)
+    rows = guess * (np.log(guess) + losses + margins) + (1.0 - guess) * (np.log1p(-guess) + losses)
+    apart = max(_core.dot(task.costs, rows), 0.0)
+    if not apart <= limit:
+        return math.inf
+    off = weights - _core.combine(task.rows.matrix, task.signs * alpha)
+    gap = apart + 0.5 * _core.dot(off, off)
+    if task.bias:
+        gap += 0.5 * (bias / task.bias - task.bias * _core.dot(task.signs, alpha)) ** 2
+    return gap
 
 
 def _value(task: LogisticTask, square: float, bias: float, margins: Floats) -> float:
@@ -260,7 +298,7 @@ def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, wrong: Floats)
     part = min(excess / max(sums), 1.0)
     kept = 1.0 - part
     down = math.log1p(-part) if part < 1.0 else 0.0
-    up = np.logaddexp(0.0, math.log(part) - margins)
+    up = np.asarray(Log.value(margins - math.log(part)))
     lost = task.costs * (kept * wrong * down + (np.asarray(sigmoid(margins)) + part * wrong) * up)
     return np.where(heavier, kept * alpha, alpha), max(_core.dot(np.where(heavier, lost, 0.0), ones), 0.0)
 
@@ -318,9 +356,10 @@ class LogisticRun:
         """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so."""
         self._began = time.perf_counter() - (self.history.seconds[-1] if len(self.history) else 0.0)
         self.ended, self.iterations_before = "", self.iterations
+        guess = None
         again = len(self.history) > 0  # the point that it was cut short at has been noted
         while not self.ended:
-            point = _at(self._task(), self.weights, self.bias)
+            point = _at(self._task(), self.weights, self.bias, guess, self.tol)
             self._keep(point.solution, noted=again)
             again = False
             if self.solution.relative_gap <= self.tol:
@@ -332,7 +371,7 @@ class LogisticRun:
             elif self.idle >= _PATIENCE:
                 self.ended = "rounding"
             else:
-                self._step(point, halted)
+                guess = self._step(point, halted)
         return self.solution
 
     @property
@@ -376,8 +415,12 @@ class LogisticRun:
         if self.best is None or solution.relative_gap < self.best.relative_gap:
             self.best = solution
 
-    def _step(self, point: _Point, halted: Callable[[], bool]) -> None:
-        """Make one iteration; where that is not possible, end."""
+    def _step(self, point: _Point, halted: Callable[[], bool]) -> Floats | None:
+        """Make one iteration; where that is not possible, end.
+
+        A full step is to where the gradient would vanish if ``alpha / C`` were linear in the margins: these numbers,
+        which are returned, prove more than those that belong to the weights there.
+        """
         task = self._task()
         solution = point.solution
         curvatures = point.curvatures(task)
@@ -388,15 +431,15 @@ class LogisticRun:
                 direction = self._by_products(point, curvatures, halted)
             except HaltedError:
                 self.ended = "halted"
-                return
+                return None
             self.factored = direction is None
         if direction is None:
             direction = _by_factor(task, point, curvatures)
         step, bias_step, along = direction
-        slope = _core.dot(point.gradient, step)
+        slope = _core.dot(point.gradient, step)  # minus twice what the step gains where the Hessian is exact
         if not (math.isfinite(slope) and slope < 0.0 and np.isfinite(along).all()):
             self.ended = "rounding"
-            return
+            return None
         squares = [_core.dot(*pair) for pair in ((point.weights,) * 2, (point.weights, step), (step, step))]
         length, allowed = 1.0, 16.0 * _UNIT * solution.primal
         for _ in range(_HALVINGS):
@@ -408,11 +451,15 @@ class LogisticRun:
             length *= 0.5
         else:
             self.ended = "rounding"
-            return
+            return None
         if -slope > 1e-12 * solution.primal:  # the value still falls, whatever the gap does meanwhile
             self.idle = 0
         self.weights, self.bias = point.weights + length * step, bias
         self.iterations += 1
+        if length < 1.0 or -slope > _NEAR * math.sqrt(self.tol) * solution.primal:
+            return None
+        moved = task.signs * (along + bias_step)
+        return np.clip(point.wrong * (1.0 - np.asarray(sigmoid(point.margins)) * moved), 1e-300, 1.0 - _UNIT)
 
     def price(self) -> float:
         """Return what a factor of the Hessian costs, in numbers that products with the rows could read instead."""
@@ -422,7 +469,7 @@ class LogisticRun:
             return math.inf
         per_row = task.stored() / task.n + 1
         work = task.n * per_row * per_row / 2 + d**3 / 6
-        return work / (_FLOPS_PER_TOUCH if not is_sparse(task.rows.values) else 0.25 * _FLOPS_PER_TOUCH)
+        return work / (_FLOPS_PER_TOUCH if not is_sparse(task.rows.values) else _SPARSE_FLOPS_PER_TOUCH)
 
     def _product(self) -> float:
         """Return what a step of conjugate gradients costs: two products with the rows."""
@@ -476,8 +523,22 @@ class LogisticRun:
 
 
 def _by_factor(task: LogisticTask, point: _Point, curvatures: Floats) -> tuple[Floats, float, Floats]:
-    """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of w, b and the scores."""
-    table = _core.gram(task.rows.matrix, curvatures)
+    """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of w, b and the scores.
+
+    Far from the optimum, where a step is only as good as the quadratic that it is made for, one row in eight gives a
+    Hessian that is as good, if these rows are still many times the features.
+    """
+    if task.n >= _SAMPLED * _MANY * task.rows.shape[1]:
+        some = Rows(task.rows.values[::_SAMPLED]).matrix
+        step, bias_step = _solved(task, point, _core.gram(some, float(_SAMPLED) * curvatures[::_SAMPLED]))
+        if -_core.dot(point.gradient, step) > _FAR * point.solution.primal:
+            return step, bias_step, _products(task.rows.matrix, step)
+    step, bias_step = _solved(task, point, _core.gram(task.rows.matrix, curvatures))
+    return step, bias_step, _products(task.rows.matrix, step)
+
+
+def _solved(task: LogisticTask, point: _Point, table: Floats) -> tuple[Floats, float]:
+    """Solve Newton's equations, given the weighted Gram matrix of the rows and their bias coordinate."""
     diagonal = np.einsum("ii->i", table)
     diagonal[:-1] += 1.0
     diagonal[-1] += task.lean
@@ -488,5 +549,4 @@ def _by_factor(task: LogisticTask, point: _Point, curvatures: Floats) -> tuple[F
     right = np.zeros(len(table))
     right[:-1] = -point.gradient
     _core.substitute(table, right)
-    step = right[:-1].copy()
-    return step, float(right[-1]) if task.biased else 0.0, _products(task.rows.matrix, step)
+    return right[:-1].copy(), float(right[-1]) if task.biased else 0.0
