@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
-    from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, OnlineSVM, Perceptron
+    from separatrix.estimators import (
+        KernelPerceptron,
+        KernelSVM,
+        LinearSVM,
+        LogisticRegression,
+        Network,
+        Neuron,
+        OnlineSVM,
+        Perceptron,
+    )
     from separatrix.exercises.sheet import exercise
     from separatrix.geometry.ball import Ball
     from separatrix.insight.descent import Descent, descend
@@ -52,6 +61,7 @@ __all__ = [
     "KernelSVM",
     "Labellings",
     "LinearSVM",
+    "LogisticRegression",
     "Network",
     "Neuron",
     "OnlineSVM",
@@ -90,6 +100,7 @@ _ON_FIRST_USE = {
     "KernelSVM": "separatrix.estimators",
     "Labellings": "separatrix.insight.labellings",
     "LinearSVM": "separatrix.estimators",
+    "LogisticRegression": "separatrix.estimators",
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
     "OnlineSVM": "separatrix.estimators",

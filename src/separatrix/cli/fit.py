@@ -70,9 +70,9 @@ def fit(
     model: Annotated[
         Model | None,
         typer.Option(
-            help="Perceptrons: averaged, perceptron (last weights), voted, pocket. neuron: sigmoid unit by gradient "
-            "descent on the log loss (--param loss=squared: Lecture 002). svm: maximum margin; online-svm: the same, "
-            "row by row. Not linear: kernel-svm, network. [default: averaged]",
+            help="Perceptrons: averaged, perceptron (last weights), voted, pocket. logistic: logistic regression; "
+            "neuron: sigmoid unit by gradient descent on the log loss (--param loss=squared: Lecture 002). svm: "
+            "maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. [default: averaged]",
             rich_help_panel=MODEL,
         ),
     ] = None,

@@ -23,7 +23,7 @@ from rich.console import Console
 from runner_tasks import Hungry, half, hungry, killed, measured_elsewhere, quick, slow, wrong
 from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import Perceptron
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
@@ -60,6 +60,7 @@ THEIRS = {
     "tree": DecisionTreeClassifier(random_state=0),
     "sk-perceptron": Perceptron(max_iter=EPOCHS, random_state=0),
     "sk-linear-svc": LinearSVC(max_iter=EPOCHS, random_state=0),
+    "sk-logistic": LogisticRegression(max_iter=EPOCHS),
 }
 OURS = {"averaged": sx.Perceptron(readout="averaged", max_iter=EPOCHS, random_state=0), "kernel-svm": sx.KernelSVM()}
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -184,7 +185,9 @@ def test_only_what_is_proved_is_called_certified(islands):
     proofs = {each.name: each.proof for each in islands.standings}
     assert proofs["svm"].kind == proofs["kernel-svm"].kind == "gap"
     assert 0 <= proofs["svm"].value <= 1e-4
-    assert all(proof is None for name, proof in proofs.items() if name not in ("svm", "kernel-svm"))
+    assert proofs["logistic"].kind == "gap"
+    assert 0 <= proofs["logistic"].value <= 1.001e-4  # rounding included
+    assert all(proof is None for name, proof in proofs.items() if name not in ("svm", "kernel-svm", "logistic"))
     species = by_name(compared("penguins", "species", models=("perceptron", "tree", "voted")))
     assert species["tree"].proof is species["voted"].proof is None
     assert species["perceptron"].proof.kind == "margin"

@@ -221,6 +221,8 @@ def _proof(model: Any, trial: Trial, each: float, until: float) -> Guarantee | N
         # it takes about as long as predicting the rows
         long = each * len(trial.y) > min(PROVED, _USED * (until - time.perf_counter()))
         return None if long or not model.status_.converged else Guarantee("gap", relative_gap(model, trial.X, trial.y))
+    if kind == "LogisticRegression":
+        return Guarantee("gap", float(np.max(model.duality_gap_ / model.objective_)))
     if kind == "LinearSVM":
         certificate = model.certificate_
         parts = list(certificate.values()) if isinstance(certificate, dict) else [certificate]
