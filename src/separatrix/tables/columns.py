@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from separatrix.tables.sources.base import Column
+from separatrix.tables.sources.dialect import header_hint
 from separatrix.tables.sources.duck import identifier
 from separatrix.text import listed
 
@@ -183,4 +184,7 @@ def column_called(where: str, by_name: dict[str, Column], name: str, option: str
     near = difflib.get_close_matches(name.lower(), {known.lower(): known for known in by_name}, n=1, cutoff=0.6)
     meant = next((known for known in by_name if near and known.lower() == near[0]), None)
     hint = f" (did you mean {meant!r}?)" if meant is not None else ""
-    raise ValueError(f"{where} has no column {name!r}, which {option} names{hint}; its columns are {listed(by_name)}")
+    raise ValueError(
+        f"{where} has no column {name!r}, which {option} names{hint}; its columns are {listed(by_name)}"
+        f"{header_hint([name], by_name)}"
+    )
