@@ -7,6 +7,7 @@ Modules are imported when a file of their kind is opened.
 from __future__ import annotations
 
 import importlib
+import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -130,6 +131,14 @@ def _is_json(raw: bytes) -> bool:
     return raw.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
+def _is_arff(raw: bytes) -> bool:
+    """Return whether a text begins with ``@relation``, behind comments."""
+    for line in io.BytesIO(raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n")):
+        if (text := line.strip()) and not text.startswith(b"%"):
+            return text[:10].lower().startswith((b"@relation", b"@attribute"))
+    return False
+
+
 def _is_npz(raw: bytes) -> bool:
     return raw.startswith(b"PK\x03\x04") and b".npy" in raw[:200]
 
@@ -159,6 +168,7 @@ KINDS = (
     SourceKind(
         "json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, text=True, several=True,
     ),
+    SourceKind("arff", (".arff",), "arff:open_arff", _is_arff, text=True, copies=True),  # KEEL's .dat files too
     SourceKind(
         "libsvm", (".libsvm", ".svmlight", ".svm", ".lsvm"), "libsvm:open_libsvm", looks_like_libsvm, text=True,
         unpacks=("none", "gzip", "bz2", "xz"), sql=False,
