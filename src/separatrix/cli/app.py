@@ -21,6 +21,7 @@ from separatrix.cli.plane import plane
 from separatrix.cli.plot import plot
 from separatrix.cli.predict import predict
 from separatrix.cli.report import report
+from separatrix.cli.text_options import reads_text
 from separatrix.cli.trace import trace
 from separatrix.cli.update import update
 from separatrix.cli.writing import show_demo
@@ -69,4 +70,4 @@ COMMANDS = {
 }
 for _group, _commands in COMMANDS.items():
     for _command in _commands:
-        app.command(cls=GroupedCommand, rich_help_panel=_group)(_command)
+        app.command(cls=GroupedCommand, rich_help_panel=_group)(reads_text(_command))

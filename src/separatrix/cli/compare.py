@@ -158,7 +158,7 @@ def compare(
             check_picture(path, option)
             guard().writes(path, option)
             new_figure()
-    with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
+    with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
         comparison = run(opened, options, plan, bar)
     pictures = _draw(comparison, plot, scaling)
     if json:

@@ -69,7 +69,7 @@ def predict(
     options = PredictOptions(scores, proba, tuple(keep or ()), unknown.value)
     loaded = load_table_model(model)
     counts = PredictionCounts()
-    with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
+    with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
         tables = run_predict(
             loaded, opened, options, counts, watch=lambda rows, part: bar("predict", rows=rows, part=part)
         )

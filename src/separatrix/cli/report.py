@@ -52,7 +52,7 @@ def report(
     loaded = load_table_model(model)
     inspected: Any = None
     if source is not None or sql is not None or db is not None:
-        with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
+        with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
             inspected = inspect_rows(
                 loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("answer", rows=rows, part=part)
             )
