@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from separatrix.models.registry import Stored
+
+_GUESS = "; the data may not be separable"  # which earlier versions added to the status at an epoch limit
+
+
+def without_guess(parts: dict[str, Any]) -> dict[str, Any]:
+    """Let a status say how training ended, and the certificate whether the classes are separable."""
+    status = parts.get("status")
+    return parts | {"status": status.replace(_GUESS, "")} if isinstance(status, str) else parts
+
 
 STORED = {
     "TableModel": Stored("separatrix.tables.model", model=True, defaults={"deviations": None}),
     "Preparation": Stored("separatrix.tables.preparation", model=True),
     "Feature": Stored("separatrix.tables.preparation"),
-    "Facts": Stored("separatrix.tables.facts"),
+    "Facts": Stored("separatrix.tables.facts", unpack=without_guess),
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
@@ -16,5 +27,7 @@ STORED = {
     "UpdateRecord": Stored("separatrix.tables.facts"),
     "ColumnOptions": Stored("separatrix.tables.columns"),
     "Settings": Stored("separatrix.tables.settings", defaults={"stop": None}),
-    "Scores": Stored("separatrix.tables.scores"),
+    "Scores": Stored("separatrix.tables.scores", defaults={"metrics": None}),
+    "Metrics": Stored("separatrix.tables.scores"),
+    "Curve": Stored("separatrix.tables.curves"),
 }
