@@ -12,7 +12,7 @@ _BETWEEN = 3  # characters between two columns
 
 
 def show_scores(scores: Any, labels: list[Any], console: Any, what: str = "Test") -> None:
-    """Print the metrics, what to remark about them, and scores by class."""
+    """Print the metrics, what to remark about them, and scores by class; a matrix where it fits the console."""
     for sentence in scores.sentences(what):
         console.print(sentence)
     if (remark := scores.remark()) is not None:
@@ -30,10 +30,13 @@ def show_scores(scores: Any, labels: list[Any], console: Any, what: str = "Test"
     if _width([[*matrix, *measures], *joined]) <= console.width:
         console.print(plain_table([*matrix, *measures], joined, right=True))
         return
-    console.print(plain_table(matrix, counts, right=True))
-    console.print()
+    if fits := _width([matrix, *counts]) <= console.width:
+        console.print(plain_table(matrix, counts, right=True))
+        console.print()
     rows = [[label, *more] for label, more in zip(names, by_class, strict=True)]
     console.print(plain_table(["class", *measures], rows, right=True))
+    if not fits:
+        _show_errors(scores, names, console)
 
 
 def _show_weakest(scores: Any, names: list[str], console: Any) -> None:
@@ -42,10 +45,14 @@ def _show_weakest(scores: Any, names: list[str], console: Any) -> None:
     console.print(f"Weakest of {len(names):,} classes, by recall:")
     rows = [[names[code], *_cells(by_class[code])] for code in weakest]
     console.print(plain_table(["class", "rows", "precision", "recall", "F1"], rows, right=True))
-    confusions = scores.confusions(_WEAKEST)
-    if confusions:
+    _show_errors(scores, names, console)
+
+
+def _show_errors(scores: Any, names: list[str], console: Any) -> None:
+    support = scores.confusion.sum(axis=1).tolist()
+    errors = [[names[a], names[b], f"{n:,}", f"{support[a]:,}"] for a, b, n in scores.confusions(_WEAKEST)]
+    if errors:
         console.print("Most frequent errors:")
-        errors = [[names[a], names[b], f"{n:,}", f"{by_class[a].support:,}"] for a, b, n in confusions]
         console.print(plain_table(["actual", "predicted", "rows", "rows of the class"], errors))
 
 

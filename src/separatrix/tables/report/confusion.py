@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from separatrix.tables.report.blocks import boxed, brief, data, details, isolated, paragraph, section, table
 from separatrix.tables.report.context import ReportContext
 from separatrix.tables.report.elements import Content, Element, element
@@ -9,8 +11,9 @@ from separatrix.tables.scores import ClassScore, Scores
 
 MOST_CLASSES = 12  # in a matrix; of more, the most frequent errors and the weakest classes are shown
 _WIDE = 5  # classes from which on a matrix takes the whole width
-_ERRORS = 20
-_LETTERS = 20  # of a name above a column
+_ERRORS = 12
+_LETTERS = 24  # of a name above a column
+_SYLLABLE = 7  # letters of a word above a column, after which it may be broken
 
 
 def confusion(context: ReportContext) -> Element:
@@ -60,7 +63,7 @@ def _matrix(labels: list[str], scores: Scores, caption: str) -> Element:
     counts = scores.confusion
     most = max(int(counts.max()), 1)
     head = element("tr", element("th", "actual \\ predicted", scope="col"), [
-        element("th", _heading(label), scope="col", class_="number") for label in labels
+        element("th", _heading(label, len(labels) > _WIDE), scope="col", class_="number") for label in labels
     ], element("th", "recall", scope="col", class_="number"))  # fmt: skip
     body = []
     for code, own in enumerate(counts.tolist()):
@@ -84,10 +87,23 @@ def _matrix(labels: list[str], scores: Scores, caption: str) -> Element:
     return boxed(caption, element("thead", head), element("tbody", body), class_=dense)
 
 
-def _heading(label: str) -> Element:
-    """Return a name above a column: shorter than elsewhere, and whole in its title."""
+def _heading(label: str, dense: bool) -> Element:
+    """Return a name above a column: shorter than elsewhere, and whole in its title; above many, long words break."""
     shown = brief(label, _LETTERS)
-    return element("bdi", shown, title=label if shown != label else None)
+    words = " ".join(_breakable(word) for word in shown.split(" ")) if dense else shown
+    return element("bdi", words, title=label if shown != label else None)
+
+
+def _breakable(word: str) -> str:
+    """Return a word with soft hyphens, if it is long.
+
+    Examples
+    --------
+    >>> _breakable("Glaciers").replace("\u00ad", "-"), _breakable("bog")
+    ('Glac-iers', 'bog')
+    """
+    size = math.ceil(len(word) / math.ceil(len(word) / _SYLLABLE)) if word else 1
+    return "\u00ad".join(word[k : k + size] for k in range(0, len(word), size))
 
 
 def _errors(labels: list[str], scores: Scores, caption: str) -> Element:

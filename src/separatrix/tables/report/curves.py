@@ -52,7 +52,7 @@ def _group(context: ReportContext, scores: Scores, heading: list[Content]) -> li
         for kind, draw in (("roc", _roc), ("precision_recall", _precision_recall), ("calibration", _calibration))
         if any(curve.kind == kind for curve in metrics.curves)
     ]
-    return [element("h3", heading), element("div", made, class_="charts")]
+    return [element("h3", heading), element("div", made, class_="charts three" if len(made) > 2 else "charts")]
 
 
 def _roc(context: ReportContext, scores: Scores, lines: list[Curve]) -> Element:
