@@ -23,6 +23,7 @@ METRICS = {
     "average_precision": "average precision", "log_loss": "log loss", "brier": "Brier score",
 }  # fmt: skip
 LOSSES = ("log_loss", "brier")  # of which less is better
+RANKED = ("roc_auc", "average_precision", *LOSSES)  # which need scores or probabilities
 MOST_KEPT = 20_000_000  # rows times classes, above which metrics of scores are not computed
 IMBALANCE = 0.2  # the share of the smaller of two classes, below which accuracy says little
 
@@ -200,10 +201,10 @@ class Scores:
 
     def value(self, metric: str) -> float | None:
         """Return a metric by its name in ``METRICS``."""
-        if metric in ("accuracy", "balanced_accuracy", "f1_macro"):
+        if metric not in RANKED:
             return float(getattr(self, metric))
-        found: float | None = getattr(self.metrics, metric, None)
-        return found
+        value: float | None = getattr(self.metrics, metric, None)
+        return value
 
     @property
     def imbalanced(self) -> bool:
@@ -307,8 +308,7 @@ class Scores:
                 Curve(each["kind"], each["code"], np.array(each["x"], dtype=float), np.array(each["y"], dtype=float))
                 for each in values["curves"]
             )
-            names = ("roc_auc", "average_precision", *LOSSES)
-            metrics = Metrics(**{name: values.get(name) for name in names}, curves=curves)
+            metrics = Metrics(**{name: values.get(name) for name in RANKED}, curves=curves)
         return cls(confusion, int(np.argmin(np.abs(shares - values["baseline"]))), metrics)
 
     def _cells(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
