@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from separatrix.cli.certify import certify, verify
 from separatrix.cli.compare import compare
 from separatrix.cli.datasets import datasets
 from separatrix.cli.descend import descend
+from separatrix.cli.evaluate import evaluate
 from separatrix.cli.exercise import exercise
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
@@ -62,8 +64,8 @@ def demo() -> None:
     show_demo()
 
 
-COMMANDS = {
-    "Train and predict": (fit, predict, update),
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Train and predict": (fit, predict, evaluate, update),
     "Look into a model": (inspect, report, plot, export),
     "Choose a model": (compare,),
     "Prove and teach": (certify, verify, trace, plane, labellings, descend, exercise, demo, datasets),
