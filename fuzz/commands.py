@@ -161,6 +161,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = 
         ("-o", "--keep", "--unknown", "--sql", "--delimiter"),
         ("--scores", "--proba", "--json"),
     ),
+    "evaluate": (("m.sx", "data"), ("--unknown", "--sql", "--delimiter"), ("--json",)),
     "update": (("m.sx", "data"), ("-o", "--unknown", "--sql", "--delimiter"), ("--json",)),
     "inspect": (("m.sx",), ("--top",), ("--json",)),
     "report": (("m.sx", "data"), ("-o", "--unknown", "--sql"), ("--json",)),

@@ -171,13 +171,16 @@ def test_curves_run_through_points_of_scikit_learns_and_have_about_their_area():
     mine = filled(actual, scores, proba, predicted, 2)
     curves = {curve.kind: curve for curve in mine.metrics.curves}
     assert set(curves) == {"roc", "precision_recall", "calibration"}
-    false, true, _ = sk.roc_curve(actual, scores)
+    false, true, _ = sk.roc_curve(actual, scores, drop_intermediate=False)
     points = set(zip(false.tolist(), true.tolist(), strict=True))
     roc = curves["roc"]
     assert len(roc.x) <= 200
     assert set(zip(roc.x.tolist(), roc.y.tolist(), strict=True)) <= points
     assert sk.auc(roc.x, roc.y) == pytest.approx(mine.value("roc_auc"), abs=2e-3)
     assert (roc.x[0], roc.y[0], roc.x[-1], roc.y[-1]) == (0, 0, 1, 1)
+    precision, recall, _ = sk.precision_recall_curve(actual, scores)
+    points = set(zip(recall.tolist(), precision.tolist(), strict=True))
+    assert set(zip(curves["precision_recall"].x.tolist(), curves["precision_recall"].y.tolist(), strict=True)) <= points
     assert np.all(np.diff(curves["precision_recall"].x) >= 0)
 
 

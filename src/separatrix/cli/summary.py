@@ -147,7 +147,7 @@ def show_separability(certificate: Any, features: str, console: Any) -> None:
     console.print(f"{title}; separatrix certify lists all {len(certificate.all)}:")
     for verdict, names in _by_verdict(certificate.rest).items():
         classes = listed([repr(name) for name in names], _NAMED)
-        console.print(f"{verdict} from the rest: {len(names)} of {len(certificate.rest)} classes ({classes})")
+        console.print(f"against the rest, {verdict}: {len(names)} of {len(certificate.rest)} classes ({classes})")
     console.print(f"pairs of classes: {_counted(pairs)}")
 
 

@@ -6,6 +6,7 @@ scikit-learn computes them; here they are thinned and averaged over classes. A c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,49 +51,50 @@ class Curve:
         return {"kind": self.kind, "code": self.code, "x": self.x.tolist(), "y": self.y.tolist()}
 
 
-def curves_of(actual: NDArray[np.intp], ranked: Floats | None, proba: Floats | None, k: int) -> tuple[Curve, ...]:
-    """Return the curves of rows by their codes.
+class Ranking(NamedTuple):
+    """How well scores rank the rows of a class before the others."""
 
-    Parameters
-    ----------
-    actual : array
-        The codes of the classes.
-    ranked, proba : arrays or None
-        Scores by which rows are ranked, and probabilities: of the second of two classes, or a column for each of more.
-    k : int
-        The number of classes.
+    roc_auc: float
+    average_precision: float
+    roc: tuple[Floats, Floats]
+    precision_recall: tuple[Floats, Floats]
+
+
+def ranking(positive: NDArray[np.bool_], scores: Floats) -> Ranking:
+    """Return the ROC AUC, the average precision and both curves, from one sort of the scores.
+
+    They are those of scikit-learn's ``roc_auc_score``, ``average_precision_score``, ``roc_curve`` and
+    ``precision_recall_curve``, which sort the scores once each.
     """
-    out: list[Curve] = []
-    present = np.unique(actual).tolist()
-    if len(present) > 1 and ranked is not None:
-        codes = [1] if k == 2 else present
-        for kind, make in (("roc", _roc), ("precision_recall", _precision_recall)):
-            parts = [(code, *make(actual == code, _column(ranked, code))) for code in codes]
-            out += [Curve(kind, *part) for part in parts] if k <= EACH else [_mean(kind, parts)]
-    if proba is not None:
-        out += _calibration(actual, proba, k)
-    return tuple(out)
+    from sklearn.metrics import auc, roc_curve
+
+    false, true, _ = roc_curve(positive, scores, drop_intermediate=False)
+    n_positive = int(positive.sum())
+    hits, misses = np.rint(true * n_positive), np.rint(false * (len(positive) - n_positive))
+    precision = np.ones(len(true))
+    precision[1:] = hits[1:] / (hits[1:] + misses[1:])
+    average = float(np.sum(np.diff(true) * precision[1:]))
+    return Ranking(float(auc(false, true)), average, _thinned(false, true), _thinned(true, precision))
 
 
-def _column(values: Floats, code: int) -> Floats:
-    return values if values.ndim == 1 else values[:, code]
+def ranking_curves(rankings: dict[int, Ranking], k: int) -> list[Curve]:
+    """Return the curves of the classes, or of more than six classes their means."""
+    out = []
+    for kind in ("roc", "precision_recall"):
+        parts = {code: getattr(each, kind) for code, each in rankings.items()}
+        out += (
+            [Curve(kind, code, *part) for code, part in parts.items()]
+            if k <= EACH
+            else [_mean(kind, [*parts.values()])]
+        )
+    return out
 
 
-def _roc(positive: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
-    from sklearn.metrics import roc_curve
+def calibration_curves(actual: NDArray[np.intp], proba: Floats, k: int) -> list[Curve]:
+    """Return how often predictions of a probability are right, of each class or of the predicted one.
 
-    false, true, _ = roc_curve(positive, scores)
-    return _thinned(false, true)
-
-
-def _precision_recall(positive: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
-    from sklearn.metrics import precision_recall_curve
-
-    precision, recall, _ = precision_recall_curve(positive, scores)
-    return _thinned(recall[::-1], precision[::-1])
-
-
-def _calibration(actual: NDArray[np.intp], proba: Floats, k: int) -> list[Curve]:
+    Probabilities are those of the second of two classes, or a column for each of more.
+    """
     from sklearn.calibration import calibration_curve
 
     if k == 2:
@@ -108,9 +110,9 @@ def _calibration(actual: NDArray[np.intp], proba: Floats, k: int) -> list[Curve]
     return out
 
 
-def _mean(kind: str, parts: list[tuple[int, Floats, Floats]]) -> Curve:
+def _mean(kind: str, parts: list[tuple[Floats, Floats]]) -> Curve:
     """Return the mean of curves over classes, at evenly spaced x."""
-    every = [np.interp(_GRID, x, y) for _, x, y in parts]
+    every = [np.interp(_GRID, x, y) for x, y in parts]
     if kind == "roc":
         for each in every:
             each[0] = 0.0

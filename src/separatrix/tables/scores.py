@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
-from separatrix.tables.curves import Curve, curves_of
+from separatrix.tables.curves import Curve, calibration_curves, ranking, ranking_curves
 
 METRICS = {
     "accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "f1_macro": "macro F1", "roc_auc": "ROC AUC",
@@ -347,7 +347,7 @@ class _Kept:
 
     def metrics(self) -> Metrics:
         """Return the metrics of all rows."""
-        from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
+        from sklearn.metrics import brier_score_loss, log_loss
 
         scores = np.concatenate(self._scores) if self._scores else None
         proba = np.concatenate(self._proba) if self._proba else None
@@ -357,16 +357,21 @@ class _Kept:
         actual, k = np.concatenate(self._actual), self._k
         present = np.unique(actual).tolist()
         codes = [1] if k == 2 else present
-        columns = [(actual == code, ranked if ranked.ndim == 1 else ranked[:, code]) for code in codes]
-        found: dict[str, float | None] = {}
+        values: dict[str, float | None] = {}
+        curves: list[Curve] = []
         if len(present) > 1:
-            found["roc_auc"] = float(np.mean([roc_auc_score(*each) for each in columns]))
-            found["average_precision"] = float(np.mean([average_precision_score(*each) for each in columns]))
+            by_class = {
+                code: ranking(actual == code, ranked if ranked.ndim == 1 else ranked[:, code]) for code in codes
+            }
+            for name in ("roc_auc", "average_precision"):
+                values[name] = float(np.mean([getattr(each, name) for each in by_class.values()]))
+            curves += ranking_curves(by_class, k)
         if proba is not None:
-            found["log_loss"] = float(log_loss(actual, proba, labels=range(k)))
+            values["log_loss"] = float(log_loss(actual, proba, labels=range(k)))
             parts = [(1, proba)] if k == 2 else [(code, proba[:, code]) for code in range(k)]
-            found["brier"] = float(sum(brier_score_loss(actual == code, p, pos_label=True) for code, p in parts))
-        return Metrics(**found, curves=curves_of(actual, ranked, proba, k))
+            values["brier"] = float(sum(brier_score_loss(actual == code, p, pos_label=True) for code, p in parts))
+            curves += calibration_curves(actual, proba, k)
+        return Metrics(**values, curves=tuple(curves))
 
 
 class Predictions(NamedTuple):

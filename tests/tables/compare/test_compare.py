@@ -479,7 +479,7 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
     result = json.loads(out)
     assert set(result) == {
         "separatrix", "source", "rows", "numbers", "sparse", "scale", "classes", "plan", "threads", "contenders",
-        "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures",
+        "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures", "metric",
     }  # fmt: skip
     assert result["rows"] == {"read": 344, "dropped": 11, "train": 266, "held_out": 67}
     assert {each["name"] for each in result["contenders"]} == {"svm", "k-nn", "averaged"}
@@ -487,7 +487,8 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
         assert set(each) == {
             "name", "family", "rows", "correct", "accuracy", "interval", "baseline", "confusion", "sampled",
             "p_value", "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged",
-            "certified", "proof",
+            "certified", "proof", "balanced_accuracy", "f1_macro", "roc_auc", "average_precision", "log_loss", "brier",
+            "by_class", "remark", "curves",
         }  # fmt: skip
         assert each["interval"][0] < each["accuracy"] < each["interval"][1]
         assert min(each["train_seconds"], each["predict_seconds"], each["model_bytes"]) > 0
