@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from soak_workplace import SoakError, Workplace, digest, processes_of, resident
 
-MODELS = ("averaged", "perceptron", "voted", "pocket", "neuron", "svm", "online-svm")
+MODELS = ("averaged", "perceptron", "voted", "pocket", "neuron", "logistic", "svm", "online-svm")
 ONLINE = ("averaged", "perceptron", "voted", "pocket", "neuron", "online-svm")
 ON_DISK = ("averaged", "perceptron", "neuron", "online-svm")  # others need all rows in memory
 KILLED = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import datetime as dt
 import gzip
 import json
+import lzma
 import sqlite3
 
 import duckdb
@@ -88,6 +90,10 @@ WRITERS = {
     "t.txt": text_writer(lambda: csv_text(delimiter=";")),
     "t.csv.gz": text_writer(csv_text, gzip.compress),
     "t.csv.zst": text_writer(csv_text, zstd),
+    "t.csv.bz2": text_writer(csv_text, bz2.compress),
+    "t.csv.xz": text_writer(csv_text, lzma.compress),
+    "utf-16.csv": text_writer(lambda: csv_text().decode().encode("utf-16")),
+    "utf-16-be.txt": text_writer(lambda: csv_text().decode().encode("utf-16-be")),
     "pandas.csv": lambda path: TABLE.to_pandas(types_mapper=None).convert_dtypes().to_csv(path, index=False),
     "t.parquet": lambda path: pa.parquet.write_table(TABLE, path, row_group_size=64),
     "t.arrow": to_ipc,
@@ -99,6 +105,8 @@ WRITERS = {
     "t.json": text_writer(lambda: json.dumps([json.loads(line) for line in json_text().splitlines()]).encode()),
     "t.jsonl.gz": text_writer(json_text, gzip.compress),
     "t.jsonl.zst": text_writer(json_text, zstd),
+    "t.jsonl.bz2": text_writer(json_text, bz2.compress),
+    "t.json.xz": text_writer(json_text, lzma.compress),
     "t.duckdb": to_duckdb,
     "t.db": to_duckdb,
     "t.sqlite": to_sqlite,

@@ -130,9 +130,7 @@ def test_and_and_or_are_separable_and_xor_is_not(name, separable):
     assert run.status.converged is separable
     if not separable:
         assert str(run.status).startswith("stopped: epoch limit of 100 reached, ")
-        assert "in the last epoch; the data may not be separable; last weights: 2 of 4 training rows wrong" in str(
-            run.status
-        )
+        assert "in the last epoch; last weights: 2 of 4 training rows wrong" in str(run.status)
 
 
 def test_lecture_003_the_bias_moves_by_y_times_k_squared():

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from separatrix.certificates.certificate import Certificate
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
-    from separatrix.estimators import KernelPerceptron, KernelSVM, LinearSVM, Network, Neuron, OnlineSVM, Perceptron
+    from separatrix.estimators import (
+        KernelPerceptron,
+        KernelSVM,
+        LinearSVM,
+        LogisticRegression,
+        Network,
+        Neuron,
+        OnlineSVM,
+        Perceptron,
+    )
     from separatrix.exercises.sheet import exercise
     from separatrix.geometry.ball import Ball
     from separatrix.insight.descent import Descent, descend
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
     from separatrix.loop.solve import solve
     from separatrix.models.model_file import load, save
     from separatrix.tables.export.exporting import export
+    from separatrix.tables.table_preparation import TablePreparation
 
 __version__ = "0.1.0"
 
@@ -51,12 +61,14 @@ __all__ = [
     "KernelSVM",
     "Labellings",
     "LinearSVM",
+    "LogisticRegression",
     "Network",
     "Neuron",
     "OnlineSVM",
     "Perceptron",
     "Plane",
     "Problem",
+    "TablePreparation",
     "Trace",
     "certify",
     "datasets",
@@ -88,12 +100,14 @@ _ON_FIRST_USE = {
     "KernelSVM": "separatrix.estimators",
     "Labellings": "separatrix.insight.labellings",
     "LinearSVM": "separatrix.estimators",
+    "LogisticRegression": "separatrix.estimators",
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
     "OnlineSVM": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
     "Plane": "separatrix.insight.plane",
     "Problem": "separatrix.loop.problem",
+    "TablePreparation": "separatrix.tables.table_preparation",
     "Trace": "separatrix.insight.trace",
     "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.insight.descent",

@@ -14,6 +14,7 @@ MODELS = [
     sx.Neuron(max_iter=5, stop=sx.stops.MaxEpochs(5), class_weight={"a": 2.0}, random_state=0),
     sx.Network(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
     sx.LinearSVM(random_state=0),
+    sx.LogisticRegression(),
     sx.OnlineSVM(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
     sx.KernelSVM(class_weight="balanced"),
     sx.KernelPerceptron(max_iter=5, readout="averaged", random_state=0),

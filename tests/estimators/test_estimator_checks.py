@@ -26,6 +26,8 @@ MODELS = [
     sx.LinearSVM(),
     sx.LinearSVM(loss="squared_hinge"),
     sx.LinearSVM(C=10.0, intercept_scaling=2.0),
+    sx.LogisticRegression(),
+    sx.LogisticRegression(C=10.0, intercept_scaling=2.0),
     sx.OnlineSVM(max_iter=50),
     sx.OnlineSVM(average=True, max_iter=50),
     sx.OnlineSVM(step="lecture", max_iter=50),

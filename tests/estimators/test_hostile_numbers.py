@@ -13,6 +13,7 @@ from separatrix import (
     KernelPerceptron,
     KernelSVM,
     LinearSVM,
+    LogisticRegression,
     Network,
     Neuron,
     OnlineSVM,
@@ -75,6 +76,8 @@ def hostile_model(rng, kind):
         return LinearSVM(C=pick(1.0, 1e-10, 1e10, 1e300), loss=loss, tol=tol, random_state=0, **biased)
     if kind == "hard":
         return LinearSVM(C=np.inf, tol=pick(1e-3, 1e-10), random_state=0, **biased)
+    if kind == "logistic":
+        return LogisticRegression(C=pick(1.0, 1e-10, 1e10, 1e300), tol=pick(1e-3, 1e-10), **biased)
     if kind == "network":
         return Network(hidden=(2,), eta0=pick(0.01, 1e10), batch_size=pick(1, "all"), alpha=pick(0.0, 0.1), **online)
     if kind == "kernel-perceptron":
@@ -82,7 +85,7 @@ def hostile_model(rng, kind):
     return KernelSVM(C=pick(1.0, 1e10, 1e-10, 1e300), tol=pick(1e-3, 1e-10), **kernel)
 
 
-KINDS = ("perceptron", "neuron", "online", "linear", "hard", "network", "kernel-perceptron", "kernel-svm")
+KINDS = ("perceptron", "neuron", "online", "linear", "hard", "network", "kernel-perceptron", "kernel-svm", "logistic")
 LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_", "dual_coef_", "alpha_", "support_vectors_")
 
 

@@ -473,7 +473,7 @@ def test_too_few_epochs_warn_with_the_gap_that_was_reached():
 def test_verbose_says_how_far_it_is(capsys, monkeypatch):
     X, y = text_like(4_000, 6_000, 20, seed=8)
     clock = itertools.count()
-    monkeypatch.setattr("separatrix.estimators.linear_svm.time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("separatrix.estimators.solved.time.perf_counter", lambda: float(next(clock)))
     sx.LinearSVM(verbose=1).fit(X, y)
     assert "epoch" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""What a weight means, and when a ranking of weights means nothing."""
+"""What a weight means, and when weights cannot be compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def fitted(scale=1.0, container=lambda X: X, k=2):
     return sx.Perceptron(readout="averaged", stop=MaxEpochs(5), random_state=0).fit(container(X * [1.0, 1.0, scale]), y)
 
 
-def test_similar_features_are_ranked_by_the_size_of_their_weights():
+def test_similar_features_are_ranked_as_their_weights_are():
     ranked = sx.importance(fitted())
     assert [feature.name for feature in ranked] == ["x1", "x2", "x0"]
     assert ranked.comparable
@@ -28,10 +28,12 @@ def test_similar_features_are_ranked_by_the_size_of_their_weights():
 
 
 @pytest.mark.parametrize("container", [lambda X: X, sparse.csr_array])
-def test_unlike_scales_make_the_ranking_meaningless_and_are_named(container):
+def test_unlike_scales_are_named_and_features_are_ranked_by_effect(container):
     ranked = sx.importance(fitted(scale=1000.0, container=container))
     assert not ranked.comparable
-    assert "This ranking is not meaningful: the standard deviation of 'x2' is" in ranked.message
+    assert "The weights cannot be compared: the standard deviation of 'x2' is" in ranked.message
+    effects = [abs(feature.weight * feature.std) for feature in ranked]
+    assert effects == sorted(effects, reverse=True)
     assert ranked.message in str(ranked)
 
 

@@ -65,7 +65,7 @@ def test_one_step_is_that_of_scikit_learns_network():
 
 def test_the_perceptron_cannot_learn_exclusive_or_and_says_so():
     X, y = XOR
-    with pytest.warns(ConvergenceWarning, match="the data may not be separable"):
+    with pytest.warns(ConvergenceWarning, match="epoch limit of 1000 reached"):
         model = sx.Perceptron().fit(X, y)
     assert not model.status_.converged
     assert model.score(X, y) < 1

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from page_tree import read_page
 from separatrix.models.model_file import load, save
 from separatrix.tables.weights import weights_of
 
@@ -77,3 +78,28 @@ def test_every_summary_says_whether_features_are_scaled(run):
         page = Path("r.html").read_text(encoding="utf-8")
         assert f"the training rows in {features}." in page
         assert f"Distances are in {features}." in page
+
+
+def test_rare_noise_categories_rank_behind_true_signals_in_every_output(run, tmp_path):
+    """Ten rare cities that mean nothing have large weights; two numbers decide, one of them in tiny units."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    a, b = rng.normal(size=(2, n))
+    city = np.where(rng.random(n) < 0.02, rng.choice([f"n{k}" for k in range(10)], n), "main")
+    label = np.where(a + b + 0.6 * rng.normal(size=n) > 0, "yes", "no")
+    lines = [f"{a[k]:.4f},{1e-3 * b[k]:.7f},{city[k]},{label[k]}" for k in range(n)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,city,label", *lines]), encoding="utf-8")
+    for scale in ("standard", "minmax", "none"):
+        done(run("fit", "t.csv", "--target", "label", "--model", "svm", "--scale", scale, "-o", "m.sx"))
+        model = load(tmp_path / "m.sx")
+        strongest = [weights_of(model).names[place] for place in weights_of(model).strongest(2)]
+        if scale != "none":  # where a penalty keeps the weight of the tiny numbers small
+            assert set(strongest) == {"a", "b"}
+        shown = done(run("inspect", "m.sx")).split("Largest weights")[1].splitlines()[3:5]
+        assert [line.split()[0] for line in shown] == strongest
+        listed = json.loads(done(run("inspect", "m.sx", "--json")))["weights"]["features"]
+        assert [each["feature"] for each in listed[:2]] == strongest
+        for source in ([], ["t.csv"]):
+            done(run("report", "m.sx", *source, "-o", "r.html"))
+            rows = read_page(Path("r.html").read_text(encoding="utf-8")).table("For yes")
+            assert [row[0] for row in rows[1:3]] == strongest

@@ -84,6 +84,7 @@ MODELS = {
     "pocket": sx.Perceptron(readout="pocket", max_iter=50, random_state=0),
     "neuron": sx.Neuron(loss="log", max_iter=200, random_state=0),
     "svm": sx.LinearSVM(random_state=0),
+    "logistic": sx.LogisticRegression(),
     "kernel-svm": sx.KernelSVM(),
     "network": sx.Network(hidden=(8,), max_iter=40, random_state=0),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from separatrix.cli.certify import certify, verify
 from separatrix.cli.compare import compare
 from separatrix.cli.datasets import datasets
 from separatrix.cli.descend import descend
+from separatrix.cli.evaluate import evaluate
 from separatrix.cli.exercise import exercise
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
@@ -21,6 +23,7 @@ from separatrix.cli.plane import plane
 from separatrix.cli.plot import plot
 from separatrix.cli.predict import predict
 from separatrix.cli.report import report
+from separatrix.cli.text_options import reads_text
 from separatrix.cli.trace import trace
 from separatrix.cli.update import update
 from separatrix.cli.writing import show_demo
@@ -61,12 +64,12 @@ def demo() -> None:
     show_demo()
 
 
-COMMANDS = {
-    "Train and predict": (fit, predict, update),
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Train and predict": (fit, predict, evaluate, update),
     "Look into a model": (inspect, report, plot, export),
     "Choose a model": (compare,),
     "Prove and teach": (certify, verify, trace, plane, labellings, descend, exercise, demo, datasets),
 }
 for _group, _commands in COMMANDS.items():
     for _command in _commands:
-        app.command(cls=GroupedCommand, rich_help_panel=_group)(_command)
+        app.command(cls=GroupedCommand, rich_help_panel=_group)(reads_text(_command))

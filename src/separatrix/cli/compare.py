@@ -44,8 +44,8 @@ def compare(
         list[str] | None,
         typer.Option(
             help="Models to compare, separated by commas (may be repeated): averaged, perceptron, voted, pocket, "
-            "neuron, svm, online-svm, kernel-svm, network, kernel-perceptron, k-nn, tree, sk-perceptron, "
-            "sk-linear-svc. [default: all]",
+            "neuron, logistic, svm, online-svm, kernel-svm, network, kernel-perceptron, k-nn, tree, sk-perceptron, "
+            "sk-linear-svc, sk-logistic. [default: all]",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -87,6 +87,14 @@ def compare(
             help="Plot accuracy with its interval and prediction time (.png, .svg or .pdf).", rich_help_panel=OUTPUT
         ),
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Order the models by accuracy, balanced_accuracy, f1_macro, roc_auc, average_precision, log_loss or "
+            "brier. [default: accuracy; balanced_accuracy for two classes, one below 20%]",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     scaling: Annotated[
         Path | None,
         typer.Option(
@@ -104,11 +112,13 @@ def compare(
     preprocessing are those of fit with the same --seed; with --folds, the rows of all folds are counted together. Each
     model runs in a separate process with one thread. Ctrl-C shows the results so far.
 
-    accuracy and 95% CI: on the test rows, with Wilson's interval. The most accurate model comes first; ties keep the
-    order of --models. A model too slow to predict all test rows in its time predicts a random sample: it is marked
-    with *, listed last, and scored on these rows.
+    accuracy and 95% CI: on the test rows, with Wilson's interval. The best model by --metric comes first; ties keep the
+    order of --models. ROC AUC, average precision, log loss and Brier score are means over --folds; a model without
+    scores or probabilities has none and comes last. A model too slow to predict all test rows in its time predicts a
+    random sample: it is marked with *, listed last, and scored on these rows.
 
-    p: p-value of the difference from the best model (McNemar's exact test on the same rows, Holm's correction).
+    p: p-value of the difference in accuracy from the first model (McNemar's exact test on the same rows, Holm's
+    correction).
 
     train and predict/row: seconds to fit the prepared rows, and to predict all test rows divided by their number; short
     runs are repeated and the fastest counts.
@@ -136,7 +146,7 @@ def compare(
         raise ValueError("--test and --folds cannot both be given; choose one")
     plan = ComparisonPlan(
         chosen(models or ()), 0.2 if test is None else test, folds, epochs, seed, time_limit, certify,
-        scaling is not None,
+        scaling is not None, metric,
     )  # fmt: skip
     options = asked_of(
         target_of(source, target),
@@ -158,7 +168,7 @@ def compare(
             check_picture(path, option)
             guard().writes(path, option)
             new_figure()
-    with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
+    with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
         comparison = run(opened, options, plan, bar)
     pictures = _draw(comparison, plot, scaling)
     if json:

@@ -10,6 +10,7 @@ from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
 from separatrix.tables.fit import CERTIFIED_CLASSES
 from separatrix.tables.preparation import FEATURES
+from separatrix.tables.scores import LOSSES, METRICS
 from separatrix.text import byte_size, duration
 
 _MEASURABLE = 10**6  # bytes
@@ -76,6 +77,11 @@ def _table(comparison: Any, width: int) -> tuple[Any, list[str]]:
     ]  # fmt: skip
     base = comparison.baseline
     lines.append(["majority class", f"{base.accuracy:.1%}", _interval(base), *[""] * 6])
+    if (metric := comparison.metric) != "accuracy":
+        values = [*(each.scores.value(metric) for each in comparison.standings), base.value(metric)]
+        head.insert(1, METRICS[metric])
+        for line, value in zip(lines, values, strict=True):
+            line.insert(1, "" if value is None else f"{value:.4g}" if metric in LOSSES else f"{value:.3f}")
     spare, hidden = list(_SPARE), list[str]()
     while spare and sum(max(map(len, each)) + _BETWEEN for each in zip(head, *lines, strict=True)) - _BETWEEN > width:
         hidden.append(spare.pop(0))
@@ -91,7 +97,9 @@ def _table(comparison: Any, width: int) -> tuple[Any, list[str]]:
 def _notes(comparison: Any, console: Any, hidden: list[str]) -> None:
     standings, n = comparison.standings, comparison.data["rows"]["held_out"]
     same, best = _names(comparison.indistinguishable())[1:], standings[0].name
-    if same and len(same) == len(standings) - 1:
+    if comparison.metric != "accuracy":
+        console.print(f"Ordered by {METRICS[comparison.metric]}; p is about accuracy, against {best}.")
+    elif same and len(same) == len(standings) - 1:
         console.print(f"No model differs significantly from {best} on the {n:,} test rows (p >= 0.05).")
     elif same:
         console.print(f"Not significantly different from {best} on the {n:,} test rows (p >= 0.05): {', '.join(same)}.")

@@ -70,9 +70,9 @@ def fit(
     model: Annotated[
         Model | None,
         typer.Option(
-            help="Perceptrons: averaged, perceptron (last weights), voted, pocket. neuron: sigmoid unit by gradient "
-            "descent on the log loss (--param loss=squared: Lecture 002). svm: maximum margin; online-svm: the same, "
-            "row by row. Not linear: kernel-svm, network. [default: averaged]",
+            help="Perceptrons: averaged, perceptron (last weights), voted, pocket. logistic: logistic regression; "
+            "neuron: sigmoid unit by gradient descent on the log loss (--param loss=squared: Lecture 002). svm: "
+            "maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. [default: averaged]",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -208,7 +208,7 @@ def fit(
     guard().writes(path)
     page = None if report is None else check_page(report, "--report")
     budget = MemoryBudget(None if memory is None else parse_size(memory), cache)
-    with Bar() as bar, open_named(source, sql, db, delimiter, frugal=budget.is_tight(source)) as opened:
+    with Bar() as bar, open_named(source, sql, db, delimiter, frugal=budget.is_tight(source), bar=bar) as opened:
         verbose = 1 if bar.visible else 0
         result = run_fit(opened, options, settings, budget, before=before, watch=bar, verbose=verbose)
         save(result.model, path)
@@ -284,6 +284,6 @@ def _default_path(source: str | None, sql: str | None) -> Path:
     if source is None or source == "-" or sql is not None or any(sign in source for sign in "*?["):
         return Path("model.sx")
     stem = Path(source).name
-    for ending in (".gz", ".zst"):
+    for ending in (".gz", ".zst", ".bz2", ".xz"):
         stem = stem.removesuffix(ending)
     return Path((Path(stem).stem or "model") + ".sx")

@@ -122,8 +122,8 @@ def _show(model: Any, top: int, console: Any) -> None:
         console.print()
     for line in _described(model.preparation):
         console.print(line)
+    summary.show_test_scores(model, console)
     summary.show_separability(model.certificate, summary.features_of(model), console)
-    summary.show_scores(model, console)
     summary.show_weights(model, console, top)
     if is_network(model.estimator):
         console.print()

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.guard import guard
+from separatrix.cli.writing import say
 
 
 class Scale(str, enum.Enum):
@@ -57,8 +58,9 @@ DATA, FEATURES, MODEL, LIMITS, OUTPUT = "Data", "Features", "Model", "Limits", "
 Source = Annotated[
     str | None,
     typer.Argument(
-        help="A file (CSV, TSV, Parquet, Arrow, Feather, JSON lines, libsvm, .npy, .npz, DuckDB, SQLite; also .gz and "
-        ".zst), a folder or pattern of Parquet files, '-' for standard input, or a built-in data set such as penguins.",
+        help="A file (CSV, TSV, Parquet, Arrow, Feather, JSON lines, ARFF, KEEL, libsvm, .npy, .npz, DuckDB, SQLite; "
+        "text also as .gz, .zst, .bz2, .xz), a folder or pattern of Parquet files, '-' for standard input, or a "
+        "built-in data set such as penguins.",
     ),
 ]
 Target = Annotated[str | None, typer.Option(help="Column with the labels.", rich_help_panel=DATA)]
@@ -163,37 +165,50 @@ Unknown = Annotated[
 
 
 def open_named(
-    where: str | None, sql: str | None = None, db: str | None = None, delimiter: str | None = None, **more: Any
+    where: str | None,
+    sql: str | None = None,
+    db: str | None = None,
+    delimiter: str | None = None,
+    *,
+    frugal: bool = False,
+    bar: Any = None,
 ) -> Any:
-    """Open a file, a query or a built-in data set; its files are inputs of the command."""
-    source = _opened(where, sql, db, delimiter, **more)
+    """Open a file, a query or a built-in data set; its files are inputs of the command, and a bar shows the progress.
+
+    The options of `text_options` count too. What a person should know of how it is read goes to standard error.
+    """
+    source = _opened(where, sql, db, delimiter, frugal, bar)
     try:
         guard().reads_source(source, where)
     except BaseException:
         source.close()
         raise
+    for note in source.notes:
+        say(note, err=True)
     return source
 
 
-def _opened(where: str | None, sql: str | None, db: str | None, delimiter: str | None, **more: Any) -> Any:
+def _opened(where: str | None, sql: str | None, db: str | None, delimiter: str | None, frugal: bool, bar: Any) -> Any:
     from separatrix import datasets
+    from separatrix.cli.text_options import text_options
     from separatrix.tables.sources.opening import open_source, open_stream
 
     if where is None and sql is None:
         raise ValueError("no data: name a file, or give a query with --sql")
     if where is not None and db is None and where.lower() in datasets.files() and not Path(where).exists():
-        source = open_source(str(datasets.path(where)), sql=sql, **more)
+        source = open_source(str(datasets.path(where)), sql=sql, frugal=frugal)
         source.name = where.lower()
         return source
     if where is not None and db is None and is_example(where):
         import io
 
-        return open_stream(io.BytesIO(datasets.as_csv(where).encode()), where.lower(), sql=sql, **more)
+        return open_stream(io.BytesIO(datasets.as_csv(where).encode()), where.lower(), sql=sql, frugal=frugal)
     if where is not None and db is None and where.replace("-", "").isalnum() and not Path(where).exists():
         raise ValueError(
             f"there is no file {where}, nor a built-in data set of that name; those are {', '.join(datasets.about())}"
         )
-    return open_source(where, sql=sql, db=db, delimiter=delimiter, **more)
+    watch = None if bar is None else lambda part: bar("read", part=part)
+    return open_source(where, sql=sql, db=db, delimiter=delimiter, frugal=frugal, watch=watch, **text_options())
 
 
 def asked_of(

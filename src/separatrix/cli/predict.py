@@ -26,7 +26,10 @@ def predict(
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Add the activations.", rich_help_panel=OUTPUT)] = False,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Add the class probabilities (neuron, network).", rich_help_panel=OUTPUT)
+        bool,
+        typer.Option(
+            "--proba", help="Add the class probabilities (logistic, neuron, network).", rich_help_panel=OUTPUT
+        ),
     ] = False,
     keep: Annotated[
         list[str] | None,
@@ -66,7 +69,7 @@ def predict(
     options = PredictOptions(scores, proba, tuple(keep or ()), unknown.value)
     loaded = load_table_model(model)
     counts = PredictionCounts()
-    with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
+    with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
         tables = run_predict(
             loaded, opened, options, counts, watch=lambda rows, part: bar("predict", rows=rows, part=part)
         )

@@ -34,8 +34,9 @@ def report(
 ) -> None:
     """Write a report about a model: one self-contained HTML page.
 
-    It shows the test accuracy, the certificate, training curves, feature weights and the confusion matrix. With a
-    source, also margins, the decision boundary, the least certain predictions and the worst errors among its rows.
+    It shows the test scores overall and by class, ROC, precision-recall and calibration curves, the certificate,
+    training curves and feature weights. With a source, also its scores, margins, the decision boundary, the least
+    certain predictions and the worst errors among its rows.
 
     For example:
 
@@ -52,7 +53,7 @@ def report(
     loaded = load_table_model(model)
     inspected: Any = None
     if source is not None or sql is not None or db is not None:
-        with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
+        with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
             inspected = inspect_rows(
                 loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("answer", rows=rows, part=part)
             )

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separatrix.cli.scores import MOST_CLASSES, show_scores
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
-from separatrix.text import times
+from separatrix.text import listed, times
 
 if TYPE_CHECKING:
     from separatrix.tables.facts import Facts
 
 _SHOWN = 10  # weights
-_MOST_CLASSES = 12  # in a table
+_CERTIFIED = 3  # classes whose certificates are shown one by one
+_NAMED = 6  # classes that a line names
 
 
 def model_as_dict(model: Any, path: Path) -> dict[str, Any]:
@@ -62,8 +64,8 @@ def show_fit(result: Any, path: Path) -> None:
     show_rows(facts, console)
     console.print()
     console.print(model_line(facts))
+    show_test_scores(model, console)
     show_separability(result.certificate, features_of(model), console)
-    show_scores(model, console)
     show_weights(model, console)
     console.print()
     state = "Interrupted; model so far written to" if result.interrupted else "Model written to"
@@ -92,7 +94,8 @@ def show_rows(facts: Facts, console: Any) -> None:
     what = f"{times_of(len(used), 'column')}{width}: {shown}" if used else times_of(columns.numbers, "feature")
     console.print(f"Training set {times_of(rows.train, 'row')}{test}; {what}.")
     if facts.constant:
-        console.print(f"Constant columns, no effect: {', '.join(facts.constant)}.")
+        more = f" and {len(facts.constant) - 12:,} more" if len(facts.constant) > 12 else ""
+        console.print(f"Constant columns, no effect: {', '.join(facts.constant[:12])}{more}.")
     for note in facts.notes:
         console.print(note)
     if columns.unused and not any(note.startswith("Left out: ") for note in facts.notes):
@@ -100,8 +103,8 @@ def show_rows(facts: Facts, console: Any) -> None:
     if facts.on_disk:
         console.print("Trained on rows on disk; they are not certified.")
     classes = facts.classes
-    every = ", ".join(f"{each.label} {each.rows:,}" for each in classes[:_MOST_CLASSES])
-    more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
+    every = ", ".join(f"{each.label} {each.rows:,}" for each in classes[:MOST_CLASSES])
+    more = f" and {len(classes) - MOST_CLASSES} more" if len(classes) > MOST_CLASSES else ""
     console.print(f"Classes: {every}{more}.")
 
 
@@ -126,37 +129,48 @@ def features_of(model: Any) -> str:
 
 
 def show_separability(certificate: Any, features: str, console: Any) -> None:
-    """Print whether the classes are linearly separable, where there is a certificate."""
+    """Print whether the classes are linearly separable, where there is a certificate, in at most six lines."""
     from separatrix.certificates.multiclass import HEAD, Certificates
 
     if certificate is None:
         return
     console.print()
-    if isinstance(certificate, Certificates):
-        console.print(f"Linear separability ({features}; proved):")
-        console.print(plain_table(HEAD, certificate.facts()))
+    if not isinstance(certificate, Certificates):
+        console.print(f"Linear separability ({features}; proved): {certificate}.")
         return
-    console.print(f"Linear separability ({features}; proved): {certificate}.")
+    title = f"Linear separability ({features}; proved)"
+    pairs = _by_verdict(certificate.pairs)
+    if len(certificate.rest) <= _CERTIFIED:
+        console.print(f"{title}; pairs of classes: {_counted(pairs)}:")
+        console.print(plain_table(HEAD, [[each.names, *each.facts()] for each in certificate.rest.values()]))
+        return
+    console.print(f"{title}; separatrix certify lists all {len(certificate.all)}:")
+    for verdict, names in _by_verdict(certificate.rest).items():
+        classes = listed([repr(name) for name in names], _NAMED)
+        console.print(f"against the rest, {verdict}: {len(names)} of {len(certificate.rest)} classes ({classes})")
+    console.print(f"pairs of classes: {_counted(pairs)}")
 
 
-def show_scores(model: Any, console: Any) -> None:
-    """Print the accuracy on the test set and the confusion matrix, where there is a test set."""
-    scores = model.facts.test
-    if scores is None:
-        return
-    low, high = scores.interval()
-    console.print()
-    console.print(
-        f"Test accuracy {scores.accuracy:.1%} ({scores.correct:,} of {scores.n:,}; 95% CI {100 * low:.1f}-{high:.1%}); "
-        f"majority class {scores.baseline:.1%}."
-    )
-    labels = [str(label) for label in model.classes_.tolist()]
-    if len(labels) <= _MOST_CLASSES:
-        rows = [
-            [label, *(f"{count:,}" for count in counts)]
-            for label, counts in zip(labels, scores.confusion.tolist(), strict=True)
-        ]
-        console.print(plain_table(["actual \\ predicted", *labels], rows, right=True))
+def _by_verdict(certificates: dict[Any, Any]) -> dict[str, list[Any]]:
+    """Return the names of certificates by verdict, the best verdict first."""
+    from separatrix.certificates.words import VERDICTS
+
+    found = {
+        words: [name for name, each in certificates.items() if each.separable == verdict]
+        for verdict, words in VERDICTS.items()
+    }
+    return {words: names for words, names in found.items() if names}
+
+
+def _counted(verdicts: dict[str, list[Any]]) -> str:
+    return ", ".join(f"{len(names)} {words}" for words, names in verdicts.items())
+
+
+def show_test_scores(model: Any, console: Any) -> None:
+    """Print the scores on the test set, where there is one."""
+    if model.facts.test is not None:
+        console.print()
+        show_scores(model.facts.test, model.classes_.tolist(), console)
 
 
 def show_weights(model: Any, console: Any, most: int = _SHOWN) -> None:
@@ -164,7 +178,7 @@ def show_weights(model: Any, console: Any, most: int = _SHOWN) -> None:
     from separatrix.tables.weights import weights_of
 
     weights = weights_of(model)
-    if weights is None or len(weights.titles) > _MOST_CLASSES:
+    if weights is None or len(weights.titles) > MOST_CLASSES:
         return
     console.print()
     one = len(weights.titles) == 1

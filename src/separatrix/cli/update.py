@@ -45,7 +45,7 @@ def update(
         replacing(model)
     loaded = load_table_model(model)
     guard().writes(path)
-    with Bar() as bar, open_named(source, sql, db, delimiter) as opened:
+    with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
         result = run_update(
             loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("read", rows=rows, part=part)
         )

@@ -5,9 +5,19 @@ from __future__ import annotations
 from separatrix.estimators.kernel_perceptron import KernelPerceptron
 from separatrix.estimators.kernel_svm import KernelSVM
 from separatrix.estimators.linear_svm import LinearSVM
+from separatrix.estimators.logistic_regression import LogisticRegression
 from separatrix.estimators.network import Network
 from separatrix.estimators.neuron import Neuron
 from separatrix.estimators.online_svm import OnlineSVM
 from separatrix.estimators.perceptron import Perceptron
 
-__all__ = ["KernelPerceptron", "KernelSVM", "LinearSVM", "Network", "Neuron", "OnlineSVM", "Perceptron"]
+__all__ = [
+    "KernelPerceptron",
+    "KernelSVM",
+    "LinearSVM",
+    "LogisticRegression",
+    "Network",
+    "Neuron",
+    "OnlineSVM",
+    "Perceptron",
+]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +13,13 @@ from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
-from separatrix.estimators.fitting import check_costs, check_free_bias, number, threads
-from separatrix.estimators.linear import LinearClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives
-from separatrix.geometry.rows import Floats, Rows
-from separatrix.loop.interrupts import interrupts
+from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
+from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, require
-from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
+from separatrix.stops import Stop, TimeLimit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
 from separatrix.svm.task import MarginTask
@@ -55,7 +50,7 @@ class MarginState:
         require(self.ended is None and type(self.new_data) is bool, "a state is damaged")
 
 
-class LinearSVM(LinearClassifier):
+class LinearSVM(SolvedClassifier):
     """The linear support vector machine: the plane with the largest margin, and a proof of how near it is to the best.
 
     It minimises ``|w|^2 / 2 + C * sum(loss(1 - y (w.x + b)))`` (Lecture 003) until the duality gap, computed anew from
@@ -175,28 +170,15 @@ class LinearSVM(LinearClassifier):
     # ------------------------------------------------------------------------------------------ checks
 
     def _check_rule(self) -> None:
-        cost, tol = number("C", self.C), number("tol", self.tol)
+        cost, _ = self._check_problem()
         if not cost > 0:
             raise ValueError(f"C must be a positive number, or infinity for the hard margin; found {self.C!r}")
-        if not 0 <= tol < 1:
-            raise ValueError(f"tol must be at least 0 and below 1; found {self.tol!r}")
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {self.loss!r}")
-        check_free_bias(self.intercept_scaling)
         if math.isinf(cost) and self.loss != "hinge":
             raise ValueError("C=inf allows no slack, so the loss has no meaning: leave loss at 'hinge'")
-        stop = as_stop(self.stop)
-        for part in () if stop is None else stop.parts:
-            if not isinstance(part, TimeLimit | MaxEpochs):
-                raise ValueError(
-                    f"LinearSVM stops when its gap is small enough (tol), and accepts TimeLimit and MaxEpochs besides; "
-                    f"found stop={part!r}"
-                )
 
     # ------------------------------------------------------------------------------------------ going on
-
-    def _bias_for(self, later: bool) -> None:
-        """The solver has a bias of its own."""
 
     def _path_mark(self) -> tuple[Any, ...]:
         return ("dual", float(self.C), self.loss, self.tol, self.fit_intercept, self.intercept_scaling)
@@ -221,30 +203,11 @@ class LinearSVM(LinearClassifier):
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
         if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
             del self.margin_bracket_
-        costs = np.full(problem.n, float(self.C))
-        kept = None
-        if problem.weights is not None:
-            kept = np.flatnonzero(problem.weights > 0)
-            costs = costs[kept] * problem.weights[kept]
-            if len(kept) < problem.n:
-                problem.rows.check_finite()  # the rows that are left out too
-        rows = problem.rows if kept is None or len(kept) == problem.n else Rows(problem.rows.values[kept])
-        if not math.isinf(self.C):
-            check_costs(costs)
-        squares = _core.square_norms(rows.matrix)
-        if not np.isfinite(squares).all():
-            problem.rows.check_finite()
-            worst = int(np.argmax(~np.isfinite(squares)))
-            row = worst if kept is None else kept[worst]
-            raise ValueError(f"row {row} of X is so long that its square overflows: scale the features first")
-        free = self.fit_intercept and self.intercept_scaling is None
-        bias = float(self.intercept_scaling or 0.0) if self.fit_intercept else 0.0
-        limit = time_limit(stop)
-        deadline = time.perf_counter() + limit.seconds if limit is not None else math.inf
-        epochs = min(part.epochs for part in stop.parts if isinstance(part, MaxEpochs))
+        counted = self._costed_rows(problem)
+        rows, costs, squares, kept = counted
+        bias, free = self._bias_kind()
 
-        @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a thread has its own
-        def ask(state: MarginState, halted: Callable[[], bool]) -> None:
+        def ask(state: MarginState, epochs: int, halted: Callable[[], bool]) -> None:
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
             task = MarginTask(
                 rows, signs if kept is None else signs[kept], costs, self.loss == "squared_hinge", bias, free, squares
@@ -260,49 +223,34 @@ class LinearSVM(LinearClassifier):
             state.run.tell = self._teller(problem, state.positive) if self.verbose else None
             state.run.go(epochs, halted)
 
-        with self._observed(states), interrupts() as pressed:
-
-            def halted() -> bool:
-                return pressed[0] or time.perf_counter() >= deadline
-
-            workers = min(threads(self.n_jobs), len(states))
-            if workers == 1:
-                for state in states:
-                    ask(state, halted)
-            else:
-                with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(lambda state: ask(state, halted), states))
-            self._keep(problem, states, kept, interrupted=pressed[0], limit=limit)
+        self._solve_each(
+            states, stop, ask,
+            lambda pressed, limit: self._keep(problem, states, counted, interrupted=pressed, limit=limit),
+        )  # fmt: skip
         self._run_seed, self._width = seed, problem.d
 
     def _keep(
-        self, problem: Problem, states: list[MarginState], kept: Any, *, interrupted: bool, limit: TimeLimit | None
+        self,
+        problem: Problem,
+        states: list[MarginState],
+        counted: CostedRows,
+        *,
+        interrupted: bool,
+        limit: TimeLimit | None,
     ) -> None:
         """Set the fitted attributes from the runs."""
         self._spread.add_sample(problem.rows)
         runs = [state.run for state in states if state.run is not None]
         answers = [run.solution for run in runs]
         signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
-
-        def in_place(values: Floats) -> Floats:
-            if kept is None:
-                return values
-            whole = np.zeros(problem.n)
-            whole[kept] = values
-            return whole
-
-        alphas = np.stack([in_place(answer.alpha) for answer in answers])
+        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
         alone = len(states) == 1
-
-        def one_or_all(values: list[Any]) -> Any:
-            return values[0] if alone else np.array(values)
-
         self.coef_ = np.stack([answer.weights for answer in answers])
         self.intercept_ = np.array([answer.bias for answer in answers])
         self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
         self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
         self.dual_coef_ = (signs * alphas)[:, self.support_]
-        if kept is None:
+        if counted.kept is None:
             self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
         else:  # rows of weight 0 were left out, but have a slack too
             scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
@@ -315,11 +263,11 @@ class LinearSVM(LinearClassifier):
         if math.isinf(self.C):
             highs = [min(answer.widest, run.widest) for answer, run in zip(answers, runs, strict=True)]
             self.margin_bracket_ = (one_or_all([answer.narrowest for answer in answers]), one_or_all(highs))
-        witnesses = [None if run.witness is None else in_place(run.witness) for run in runs]
+        witnesses = [None if run.witness is None else counted.among_all(run.witness, problem.n) for run in runs]
         self.witness_ = witnesses[0] if alone else witnesses
         self.history_: Any = runs[0].history if alone else [run.history for run in runs]
         self.n_iter_ = max(run.iterations for run in runs)
-        ends = [_Ended(_sentence(run, interrupted=interrupted, limit=limit), run.epochs) for run in runs]
+        ends = [Ended(_sentence(run, interrupted=interrupted, limit=limit), run.epochs) for run in runs]
         self.status_ = joint_status(ends, problem.classes)
         self._cut_short = any(run.ended == "halted" for run in runs)
         for state, run, alpha in zip(states, runs, alphas, strict=True):
@@ -350,30 +298,11 @@ class LinearSVM(LinearClassifier):
         lengths = {None if state.alpha is None else len(state.alpha) for state in self._states}
         require(len(lengths) <= 1, "its states are of different data")
 
-    def _teller(self, problem: Problem, positive: int) -> Callable[[Run], None]:
-        """Return what says once a second how far a run is."""
-        label = problem.classes[positive : positive + 1].tolist()[0]
-        last = time.perf_counter()
-
-        def tell(run: Run) -> None:
-            nonlocal last
-            if time.perf_counter() - last >= 1.0:
-                last = time.perf_counter()
-                gap = run.history.gap[-1] / run.history.primal[-1]
-                print(f"class {label!r}: epoch {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
-
-        return tell
-
 
 def _length(weights: Floats) -> Any:
     """Return ``|w|``, also where its square is too small for a floating-point number."""
     length, largest = np.linalg.norm(weights), np.abs(weights).max()
     return length if length > 0.0 or largest == 0.0 else largest * np.linalg.norm(weights / largest)
-
-
-class _Ended(NamedTuple):
-    status: Status
-    n_epochs: int
 
 
 def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status:

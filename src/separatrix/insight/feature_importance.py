@@ -1,7 +1,8 @@
-"""Feature importance (Lecture 001): what a weight means, and when weights rank the features.
+"""Feature importance (Lecture 001): what a weight means, and what ranks the features.
 
 A weight is the slope of the activation along its feature. Features with similar standard deviations can be
-ranked by the size of their weights. Others cannot: measuring a feature in other units changes its weight only.
+ranked by the size of their weights. Others cannot: measuring a feature in other units changes its weight only. The
+effect, weight times standard deviation, ranks both, as in the summaries and reports of table models.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ class FeatureWeight(NamedTuple):
 
 
 class Importance:
-    """Features ranked by ``|weight|``, largest first, with a message that says whether the ranking is meaningful.
+    """Features ranked by ``|effect|``, largest first, with a message about whether the weights alone rank them.
 
     Attributes
     ----------
     comparable : bool
-        True when the features have similar standard deviations.
+        True when the features have similar standard deviations, so that weights can be compared.
     message : str
-        Whether the ranking is meaningful, and why.
+        Whether weights can be compared, and why.
     """
 
     def __init__(self, features: list[FeatureWeight]) -> None:
-        self._features = sorted(features, key=lambda feature: -abs(feature.weight))
+        self._features = sorted(features, key=lambda feature: -abs(feature.effect))
         moving = [feature for feature in features if feature.std > 0]
         if not moving:
             self.comparable = True
@@ -55,9 +56,8 @@ class Importance:
             )
         else:
             self.message = (
-                f"This ranking is not meaningful: the standard deviation of {widest.name!r} is {ratio:.3g} times that "
-                f"of {narrowest.name!r}. Scale the features before fitting, or compare the effects (weight times "
-                "standard deviation)."
+                "Ranked by effect (weight times standard deviation). The weights cannot be compared: the standard "
+                f"deviation of {widest.name!r} is {ratio:.3g} times that of {narrowest.name!r}."
             )
 
     def __iter__(self) -> Iterator[FeatureWeight]:
@@ -82,7 +82,7 @@ class Importance:
 
 
 def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
-    """Rank the features of a fitted linear model by the size of their weights.
+    """Rank the features of a fitted linear model by their effect: weight times standard deviation.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def importance(model: Any, X: Any = None, *, label: Any = None) -> Importance:
     Returns
     -------
     Importance
-        Ranked features; its message says when the scales make the ranking meaningless.
+        Ranked features; its message says whether the weights alone can be compared.
 
     Examples
     --------

@@ -17,10 +17,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix import _core
-from separatrix.estimators.descending import probabilities
 from separatrix.estimators.linear import LinearClassifier
-from separatrix.estimators.neuron import Neuron
 from separatrix.estimators.one_vs_rest import predicted_codes
+from separatrix.estimators.probabilistic import Probabilistic, probabilities
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 
 SCALERS = (MinMaxScaler, StandardScaler, MaxAbsScaler, RobustScaler)
@@ -38,8 +37,9 @@ def original_units(pipeline: Pipeline) -> LinearModel:
     Returns
     -------
     LinearModel
-        With ``coef_``, ``intercept_``, ``classes_``, ``decision_function`` and ``predict``; for a Neuron also
-        ``predict_proba``. A weight is the change of the activation for one more unit of its feature.
+        With ``coef_``, ``intercept_``, ``classes_``, ``decision_function`` and ``predict``; for a Neuron or a
+        LogisticRegression also ``predict_proba``. A weight is the change of the activation for one more unit of its
+        feature.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def original_units(pipeline: Pipeline) -> LinearModel:
         last.classes_,
         getattr(scalers[0][1] if scalers else last, "feature_names_in_", None),
         tie_is_positive=ours and last.boundary != "negative",
-        neuron=isinstance(last, Neuron),
+        log_odds=isinstance(last, Probabilistic),
     )
 
 
@@ -159,7 +159,14 @@ class LinearModel:
     """
 
     def __init__(
-        self, coef: Floats, intercept: Floats, classes: NDArray[Any], names: Any, *, tie_is_positive: bool, neuron: bool
+        self,
+        coef: Floats,
+        intercept: Floats,
+        classes: NDArray[Any],
+        names: Any,
+        *,
+        tie_is_positive: bool,
+        log_odds: bool,
     ) -> None:
         self.coef_ = coef
         self.intercept_ = intercept
@@ -167,7 +174,7 @@ class LinearModel:
         self.n_features_in_ = coef.shape[1]
         self.feature_names_in_ = names
         self._tie_is_positive = tie_is_positive
-        self._is_neuron = neuron
+        self._has_log_odds = log_odds
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.n_features_in_} features, classes {self.classes_.tolist()}>"
@@ -194,7 +201,7 @@ class LinearModel:
         """Return the accuracy."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
-    @available_if(lambda self: self._is_neuron)  # type: ignore[untyped-decorator, unused-ignore]
+    @available_if(lambda self: self._has_log_odds)  # type: ignore[untyped-decorator, unused-ignore]
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class for each row, as the neuron gives it."""
+        """Return the probability of each class for each row, as the model of the pipeline gives it."""
         return probabilities(self.decision_function(X), len(self.classes_))

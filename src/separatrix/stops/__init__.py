@@ -11,7 +11,6 @@ A reason, and the status of the run, is one sentence that begins with how the ru
 from __future__ import annotations
 
 from separatrix.stops.base import (
-    INSEPARABLE,
     AnyOf,
     Epoch,
     Monitor,
@@ -41,7 +40,6 @@ from separatrix.stops.rules import (
 from separatrix.stops.text import as_stop, parse
 
 __all__ = [
-    "INSEPARABLE",
     "AnyOf",
     "Epoch",
     "EpochsInAll",

@@ -82,9 +82,6 @@ class StopReason(NamedTuple):
 Monitor = Callable[[Epoch], "StopReason | None"]
 
 
-INSEPARABLE = "; the data may not be separable"  # what an epoch limit makes one think
-
-
 def counts_errors(text: str) -> bool:
     """Return whether a reason says how many mistakes a whole epoch made, or the loss of the training rows.
 
@@ -117,14 +114,14 @@ def kept_errors(what: str, wrong: float, total: float, unit: str = "training row
 
 
 def add_kept_errors(text: str, what: str, wrong: float, total: float, unit: str = "training rows") -> str:
-    """Return a reason with the training errors of the kept weights; none of them prove that the data are separable.
+    """Return a reason with the training errors of the kept weights.
 
     Examples
     --------
-    >>> add_kept_errors(f"stopped: epoch limit of 1 reached, 1 mistake{INSEPARABLE}", "last weights", 0, 4)
+    >>> add_kept_errors("stopped: epoch limit of 1 reached, 1 mistake", "last weights", 0, 4)
     'stopped: epoch limit of 1 reached, 1 mistake; last weights: 0 of 4 training rows wrong'
     """
-    return f"{text if wrong else text.replace(INSEPARABLE, '')}; {kept_errors(what, wrong, total, unit)}"
+    return f"{text}; {kept_errors(what, wrong, total, unit)}"
 
 
 def is_number(value: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from separatrix.rules.losses import LOSSES
-from separatrix.stops.base import INSEPARABLE, Epoch, Monitor, Stop, StopReason, is_count, is_number
+from separatrix.stops.base import Epoch, Monitor, Stop, StopReason, is_count, is_number
 from separatrix.text import times
 
 
@@ -30,7 +30,7 @@ def _epoch_limit(epoch: Epoch, count: int, *, cut: bool) -> StopReason:
     text = f"stopped: epoch limit of {count} reached, {mistakes} in the last epoch"
     if epoch.mean_loss is not None:
         return StopReason(f"{text}, mean loss {epoch.mean_loss:.6g}", False, cut=cut, flat=True)
-    return StopReason(text + INSEPARABLE if epoch.mistakes else text, False, cut=cut)
+    return StopReason(text, False, cut=cut)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from separatrix.tables.notations import TIMES, parts_of
 from separatrix.tables.sources.base import Column
+from separatrix.tables.sources.dialect import header_hint
 from separatrix.text import listed
 
 MISSING = ("impute", "drop", "mean", "fail")
@@ -309,4 +310,7 @@ def column_called(where: str, by_name: dict[str, Column], name: str, option: str
     near = difflib.get_close_matches(name.lower(), {known.lower(): known for known in by_name}, n=1, cutoff=0.6)
     meant = next((known for known in by_name if near and known.lower() == near[0]), None)
     hint = f" (did you mean {meant!r}?)" if meant is not None else ""
-    raise ValueError(f"{where} has no column {name!r}, which {option} names{hint}; its columns are {listed(by_name)}")
+    raise ValueError(
+        f"{where} has no column {name!r}, which {option} names{hint}; its columns are {listed(by_name)}"
+        f"{header_hint([name], by_name)}"
+    )

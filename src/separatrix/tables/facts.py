@@ -13,6 +13,7 @@ from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.kinds import MODELS
 from separatrix.tables.scores import Scores
 from separatrix.tables.settings import Settings
+from separatrix.tables.stored import without_guess
 
 VERSION = 1
 
@@ -191,7 +192,7 @@ class Facts:
             own = dict(values)
             if "version" not in own:
                 own = _from_version_0(own)
-            own = {name: value for name, value in own.items() if name in cls.__dataclass_fields__}
+            own = without_guess({name: value for name, value in own.items() if name in cls.__dataclass_fields__})
             for name, kind in (("rows", RowCounts), ("columns", ColumnUse), ("progress", TrainingProgress),
                                ("options", ColumnOptions), ("settings", Settings)):  # fmt: skip
                 if own.get(name) is not None:

@@ -25,7 +25,7 @@ from separatrix.tables.facts import Facts, TrainingProgress
 from separatrix.tables.kinds import MODELS, ON_DISK, make, stop_rule
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable, prepare
-from separatrix.tables.scores import Scores
+from separatrix.tables.scores import Scores, predictions
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.store import MemoryRows
@@ -78,8 +78,7 @@ def fit(
         spread = None
         try:  # the model is there: Ctrl-C ends what is only about it
             if table.test is not None and not (interrupted and facts.progress is not None):
-                for X, labels in table.test_blocks():
-                    scores.add(labels, trained.estimator._predict_codes(X))
+                score_test_rows(trained.estimator, table, scores)
                 facts = replace(facts, test=scores if scores.n else None)
             facts = replace(facts, training_accuracy=_training_accuracy(trained.estimator, table.train, settings))
             if hasattr(trained.estimator, "coef_"):
@@ -256,6 +255,13 @@ def _limits_on_disk(settings: Settings, epochs: int) -> tuple[int, float | None,
 
 
 # ---------------------------------------------------------------------------------------------- afterwards
+
+
+def score_test_rows(estimator: Any, table: PreparedTable, scores: Scores) -> None:
+    """Score the predictions on the test set, with the scores and probabilities that the estimator gives."""
+    for X, labels in table.test_blocks():
+        scores.add(labels, *predictions(estimator, X))
+    scores.finish()
 
 
 def _training_accuracy(estimator: Any, rows: Any, settings: Settings) -> float | None:

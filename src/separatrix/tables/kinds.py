@@ -39,11 +39,13 @@ MODELS = {
     "voted": ModelKind("voted perceptron", "Perceptron", {"readout": "voted"}, 50),
     "pocket": ModelKind("pocket perceptron", "Perceptron", {"readout": "pocket"}, 50),
     "neuron": ModelKind("sigmoid neuron", "Neuron", {"loss": "log"}, 200, on_disk=True),
+    "logistic": ModelKind("logistic regression", "LogisticRegression", {}),
     "svm": ModelKind("linear SVM", "LinearSVM", {}),
     "online-svm": ModelKind("online linear SVM", "OnlineSVM", {}, on_disk=True),
     "kernel-svm": ModelKind("kernel SVM", "KernelSVM", {}),
     "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
 }
+_SOLVED = ("LinearSVM", "LogisticRegression")  # to a duality gap, with a time limit at most
 ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)
 _OWN = {
     "max_iter": "use --epochs",
@@ -65,7 +67,7 @@ def stop_rule(model: str, text: str) -> Stop:
     if estimator == "KernelSVM":
         raise ValueError(f"--stop cannot end a {model}, which is solved to a duality gap: use --param tol=...")
     for part in parts:
-        if estimator == "LinearSVM" and not isinstance(part, TimeLimit | MaxEpochs):
+        if estimator in _SOLVED and not isinstance(part, TimeLimit | MaxEpochs):
             raise ValueError(
                 f"--stop: --model {model} stops at a duality gap (--param tol=...), and accepts only epochs:N and "
                 "time:SECONDS besides"
@@ -122,7 +124,7 @@ def make(
             raise ValueError(f"--time-limit cannot end a {model}; press Ctrl-C instead, which keeps the model so far")
         return estimator
     stops: list[Stop | None] = [given_stop, limit]
-    if kind.estimator != "LinearSVM":
+    if kind.estimator not in _SOLVED:
         keeps = given_stop is None or not lasting(given_stop)  # a limit alone says nothing of the goal
         stops = [estimator._default_stop() if keeps else None, given_stop, EpochsInAll(estimator.max_iter), limit]
     wanted = [stop for stop in stops if stop is not None]

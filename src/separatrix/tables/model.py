@@ -14,6 +14,7 @@ from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.models.probing import probe
 from separatrix.models.validity import is_array
 from separatrix.tables.facts import Facts
+from separatrix.tables.frames import as_arrow
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.raw_rows import RawRows, join
 from separatrix.tables.rows import ModelRows, check_width, incomplete
@@ -146,18 +147,6 @@ class TableModel:
             X = table if is_sparse(table) else np.asarray(table, dtype=np.float64)
             check_width(self.preparation, X, "the matrix")
             return RawRows(X, np.empty((X.shape[0], 0), dtype=np.int32))
-        import pyarrow as pa
-
         from separatrix.tables.sources.in_memory import TableInMemory
 
-        if hasattr(table, "to_arrow"):
-            table = table.to_arrow()
-        elif hasattr(table, "iloc"):
-            table = pa.Table.from_pandas(table, preserve_index=False)
-        elif isinstance(table, pa.RecordBatch):
-            table = pa.Table.from_batches([table])
-        if not isinstance(table, pa.Table):
-            raise TypeError(
-                f"a data frame or Arrow table with the columns of fit is needed; found {type(table).__name__}"
-            )
-        return join([block.raw for block in ModelRows(self, TableInMemory(table, "the table"))])
+        return join([block.raw for block in ModelRows(self, TableInMemory(as_arrow(table), "the table"))])

@@ -143,14 +143,14 @@ def prepare(
         classes=tuple(ClassCount(label, int(n)) for label, n in zip(data.classes, made.counts, strict=True)),
         missing=data.missing,
         constant=tuple(made.constant),
-        notes=(*_notes(data, made.preparation), *_warnings(data, made.leaks)),
+        notes=(*notes(data, made.preparation), *_warnings(data, made.leaks)),
         data=made.key,
         on_disk=isinstance(data.rows, RawFile),
     )
     return PreparedTable(made.train, made.test, made.preparation, data.classes, chosen.target.name, facts)
 
 
-def _notes(data: Collected, preparation: Preparation) -> Iterator[str]:
+def notes(data: Collected, preparation: Preparation) -> Iterator[str]:
     """Yield what was found out about the columns, in sentences."""
     chosen, named = data.chosen, set(data.options.roles)
     if chosen.left_out:

@@ -257,7 +257,7 @@ def _plain_rows(source: Any, reader: Reader) -> Iterator[RawRows]:
     target = chosen.target if reader.classes is not None else None
     if target is not None and target.kind not in ("number", "text"):
         return
-    path, delimiter, names = source.plain
+    path, delimiter, names, header = source.plain
     extra = [c for c in (target, chosen.weight) if c is not None and c.kind == "number"]
     numbers = {column.name for column in (*chosen.numbers, *extra)}
     labels = {column.name for column in chosen.categories}
@@ -266,7 +266,7 @@ def _plain_rows(source: Any, reader: Reader) -> Iterator[RawRows]:
     kinds = ["number" if name in numbers else "label" if name in labels else "skip" for name in names]
     size = os.path.getsize(path)
     with contextlib.suppress(NotPlain):
-        file = PlainCsv(path, delimiter, '"', names, kinds, threads())
+        file = PlainCsv(path, delimiter, '"', names, kinds, threads(), header=header)
         place = {name: k for k, name in enumerate(file.number_names)}
         take = [place[column.name] for column in chosen.numbers]
         for X, codes, levels, part in done_ahead(_blocks(file, size)):

@@ -25,6 +25,7 @@ from separatrix.tables.reading import (
     without_column,
 )
 from separatrix.tables.sources.base import MatrixSource
+from separatrix.tables.sources.dialect import header_hint
 from separatrix.text import listed
 
 UNKNOWN = ("zero", "null", "fail")
@@ -223,6 +224,7 @@ def reader_for(model: Any, source: Any, *, labels: bool = False) -> Reader:
         which = f"column {absent[0]!r}" if len(absent) == 1 else f"columns {listed(repr(name) for name in absent)}"
         raise ValueError(
             f"{source.name} has no {which}, which the model was trained on; its columns are {listed(by_name)}"
+            f"{header_hint(absent, by_name)}"
         )
     numbers = [feature.name for feature in preparation.role("number") if not feature.notation]
     source.read_as(numbers, [feature.name for feature in preparation.features if feature.name not in set(numbers)])

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from separatrix.models.registry import Stored
+
+_GUESS = "; the data may not be separable"  # which earlier versions added to the status at an epoch limit
+
+
+def without_guess(parts: dict[str, Any]) -> dict[str, Any]:
+    """Let a status say how training ended, and the certificate whether the classes are separable."""
+    status = parts.get("status")
+    return parts | {"status": status.replace(_GUESS, "")} if isinstance(status, str) else parts
+
 
 STORED = {
     "TableModel": Stored("separatrix.tables.model", model=True, defaults={"deviations": None}),
@@ -10,7 +21,7 @@ STORED = {
     "Feature": Stored(
         "separatrix.tables.preparation", defaults={"gaps": False, "pooled": False, "notation": "", "parts": ()}
     ),
-    "Facts": Stored("separatrix.tables.facts", defaults={"notes": ()}),
+    "Facts": Stored("separatrix.tables.facts", defaults={"notes": ()}, unpack=without_guess),
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
@@ -21,5 +32,7 @@ STORED = {
         defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": True},
     ),
     "Settings": Stored("separatrix.tables.settings", defaults={"stop": None}),
-    "Scores": Stored("separatrix.tables.scores"),
+    "Scores": Stored("separatrix.tables.scores", defaults={"metrics": None}),
+    "Metrics": Stored("separatrix.tables.scores"),
+    "Curve": Stored("separatrix.tables.curves"),
 }

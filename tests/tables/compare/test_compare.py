@@ -24,7 +24,7 @@ from runner_tasks import Hungry, half, hungry, killed, measured_elsewhere, quick
 from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
 from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.linear_model import Perceptron
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
@@ -61,6 +61,7 @@ THEIRS = {
     "tree": DecisionTreeClassifier(random_state=0),
     "sk-perceptron": Perceptron(max_iter=EPOCHS, random_state=0),
     "sk-linear-svc": LinearSVC(max_iter=EPOCHS, random_state=0),
+    "sk-logistic": LogisticRegression(max_iter=EPOCHS),
 }
 OURS = {"averaged": sx.Perceptron(readout="averaged", max_iter=EPOCHS, random_state=0), "kernel-svm": sx.KernelSVM()}
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -150,7 +151,7 @@ def test_our_models_score_as_fit_does(model, islands):
     with open_named("penguins") as source:
         alone = fit(source, ColumnOptions("island"), Settings(model, epochs=EPOCHS, certify=0)).model.facts
     standing = by_name(islands)[model]
-    assert standing.scores.to_dict() == alone.test.to_dict()
+    assert standing.scores.confusion.tolist() == alone.test.confusion.tolist()
     assert (standing.status, standing.converged) == (alone.status, alone.converged)
     assert alone.rows.train == islands.data["rows"]["train"]
     assert alone.to_dict()["classes"] == islands.data["classes"]
@@ -189,7 +190,9 @@ def test_only_what_is_proved_is_called_certified(islands):
     proofs = {each.name: each.proof for each in islands.standings}
     assert proofs["svm"].kind == proofs["kernel-svm"].kind == "gap"
     assert 0 <= proofs["svm"].value <= 1e-4
-    assert all(proof is None for name, proof in proofs.items() if name not in ("svm", "kernel-svm"))
+    assert proofs["logistic"].kind == "gap"
+    assert 0 <= proofs["logistic"].value <= 1.001e-4  # rounding included
+    assert all(proof is None for name, proof in proofs.items() if name not in ("svm", "kernel-svm", "logistic"))
     species = by_name(compared("penguins", "species", models=("perceptron", "tree", "voted")))
     assert species["tree"].proof is species["voted"].proof is None
     assert species["perceptron"].proof.kind == "margin"
@@ -481,7 +484,7 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
     result = json.loads(out)
     assert set(result) == {
         "separatrix", "source", "rows", "numbers", "sparse", "scale", "classes", "plan", "threads", "contenders",
-        "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures",
+        "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures", "metric",
     }  # fmt: skip
     assert result["rows"] == {"read": 344, "dropped": 0, "train": 275, "held_out": 69}
     assert {each["name"] for each in result["contenders"]} == {"svm", "k-nn", "averaged"}
@@ -489,7 +492,8 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
         assert set(each) == {
             "name", "family", "rows", "correct", "accuracy", "interval", "baseline", "confusion", "sampled",
             "p_value", "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged",
-            "certified", "proof",
+            "certified", "proof", "balanced_accuracy", "f1_macro", "roc_auc", "average_precision", "log_loss", "brier",
+            "by_class", "remark", "curves",
         }  # fmt: skip
         assert each["interval"][0] < each["accuracy"] < each["interval"][1]
         assert min(each["train_seconds"], each["predict_seconds"], each["model_bytes"]) > 0

@@ -117,9 +117,8 @@ def test_the_confusion_matrices_count_what_scikit_learn_counts(penguins):
 def test_correct_predictions_are_shaded_otherwise_than_errors(run, tmp_path):
     (tmp_path / "t.csv").write_bytes(as_csv(table(400, 3)))
     done(run("fit", "t.csv", "--target", "label", "--test", 0, "--report", "t.html"))
-    cells = [
-        node for node in page_of("t.html").with_id("confusion").all("td") if node.attributes.get("class") != "share"
-    ]
+    matrix = page_of("t.html").with_id("confusion").all("table")[0]
+    cells = [node for node in matrix.all("td") if node.attributes.get("class") != "share"]
     assert [node.attributes["class"] for node in cells] == ["right", "wrong", "wrong", "right"]
     depth = [float((node.attributes["style"] or "").split(": ")[1]) for node in cells]
     assert np.argsort(depth).tolist() == np.argsort([int(node.text()) for node in cells]).tolist()
@@ -185,9 +184,10 @@ def test_weights_are_per_unit_and_per_standard_deviation(penguins):
     assert as_number(over) == pytest.approx(as_number(own) * as_number(deviation), rel=2e-3)
     for name, value in (("sex", "male"), ("island", "Torgersen")):
         _, own, deviation, over = weights[f"{name}={value}"]
-        expected = np.std([row[name] == value for row in whole])
-        assert as_number(deviation) == pytest.approx(expected, rel=1e-3)
-        assert as_number(over) == pytest.approx(as_number(own) * expected, rel=2e-3)
+        place = model.preparation.names.index(f"{name}={value}")
+        assert as_number(deviation) == pytest.approx(model.deviations[place], rel=1e-3)
+        assert as_number(deviation) == pytest.approx(np.std([row[name] == value for row in whole]), rel=0.03)
+        assert as_number(over) == pytest.approx(as_number(own) * model.deviations[place], rel=2e-3)
     size = [abs(as_number(row[4])) for row in page.table("For Adelie")[1:-1]]
     assert size == sorted(size, reverse=True)
 
@@ -388,7 +388,7 @@ def test_every_kind_of_model_has_a_report_with_all_sections(kind, classes, run, 
              "-o", "m.sx", "--report", "m.html"))  # fmt: skip
     page = page_of("m.html")
     keys = [node.attributes["id"] for node in page.all("section")]
-    assert keys == ["certificate", "training", "boundary", "weights", "confusion", "rows", "provenance"]
+    assert keys == ["confusion", "curves", "certificate", "training", "boundary", "weights", "rows", "provenance"]
     links = [node.attributes["href"] for node in page.all("nav")[0].all("a")]
     assert links == [f"#{key}" for key in keys]
     assert "nan" not in " ".join(node.attributes.get("d", "") for node in page.all("path"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import random
 from pathlib import Path
 
@@ -313,8 +315,29 @@ def test_gz_that_is_damaged_is_refused(tmp_path):
 
 
 def test_other_packers_are_named(tmp_path):
-    with pytest.raises(ValueError, match=r"a9a is compressed with bzip2; decompress it first, or use gzip"):
-        read_libsvm(write(tmp_path / "a9a", b"BZh91AY&SY"))
+    with pytest.raises(ValueError, match=r"a9a is compressed with Zstandard; decompress it first, or use gzip"):
+        read_libsvm(write(tmp_path / "a9a", b"\x28\xb5\x2f\xfd"))
+
+
+@pytest.mark.parametrize("chunk", [100, 1 << 20])
+@pytest.mark.parametrize(("ending", "pack"), [("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_bz2_and_xz_are_unpacked_in_steps_whatever_their_streams(tmp_path, monkeypatch, chunk, ending, pack):
+    monkeypatch.setattr(libsvm, "_CHUNK", chunk)
+    X, y = read_all(TEXT)
+    streams = pack(TEXT[:50]) + pack(b"") + pack(TEXT[50:])
+    for packed in (pack(TEXT), streams, streams + b"\0" * 20):
+        got, labels = read_libsvm(write(tmp_path / "a.txt", packed))
+        assert (got != X).nnz == 0
+        np.testing.assert_array_equal(labels, y)
+    large = write(tmp_path / "b", pack(b"1 1:1\n" * 20_000))
+    assert max(len(piece) for piece in LibsvmSource(large)._chunks()) <= chunk
+    for size in range(10, len(pack(TEXT))):
+        with pytest.raises(ValueError, match=rf"a: the {ending} data end early; the file is truncated$"):
+            read_libsvm(write(tmp_path / "a", pack(TEXT)[:size]))
+    with pytest.raises(ValueError, match=rf"a: something other than {ending} data follows the {ending} data"):
+        read_libsvm(write(tmp_path / "a", pack(TEXT) + b"more than a little"))
+    with pytest.raises(ValueError, match=rf"a is empty inside {ending}"):
+        read_libsvm(write(tmp_path / "a", pack(b"")))
 
 
 def test_files_that_hold_nothing_are_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""The whole comparison: read once, split once, every contender on the same rows, ordered by accuracy."""
+"""The whole comparison: read once, split once, every contender on the same rows, ordered by a metric."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from separatrix.tables.compare.scaling import ScalingCurve, scaling_curves
 from separatrix.tables.compare.splitting import Splits, write_splits
 from separatrix.tables.compare.subprocess_runner import THREADS, SubprocessRunner, UnfinishedError
 from separatrix.tables.fit import certificate_of
-from separatrix.tables.scores import Scores
+from separatrix.tables.scores import LOSSES, RANKED, Scores
 from separatrix.tables.settings import MemoryBudget
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.store import MemoryRows
@@ -104,8 +104,15 @@ class Comparison:
     scaling: list[ScalingCurve] = field(default_factory=list)
     interrupted: bool = False
 
+    @property
+    def metric(self) -> str:
+        """By what the standings are ordered."""
+        if self.plan.metric is not None:
+            return self.plan.metric
+        return "balanced_accuracy" if self.baseline is not None and self.baseline.imbalanced else "accuracy"
+
     def indistinguishable(self) -> list[Standing]:
-        """Return those that do not differ significantly from the best, the best first."""
+        """Return those whose accuracy does not differ significantly from that of the best, the best first."""
         return [each for each in self.standings if each.p >= 0.05]
 
     def as_dict(self) -> dict[str, Any]:
@@ -119,6 +126,7 @@ class Comparison:
             "separatrix": __version__,
             **self.data,
             "plan": plan | {"test": None if self.plan.folds else self.plan.test, "models": list(self.plan.models)},
+            "metric": self.metric,
             "threads": THREADS,
             "contenders": [each.to_dict() for each in self.standings],
             "left_out": [{"name": name, "reason": reason} for name, reason in self.left_out.items()],
@@ -174,12 +182,13 @@ def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch
     plan, recipe = comparison.plan, Recipe(comparison.plan.epochs, comparison.plan.seed)
     truth = np.concatenate(splits.truths)
     comparison.baseline = splits.scores(np.full(len(truth), splits.majority))
+    metric = comparison.metric
     try:
         for place, name in enumerate(plan.models):
             watch("contender", name=name, done=place, of=len(plan.models))
             try:
                 parts = list(runner.results_of(
-                    measure, name, recipe, splits.folders, plan.time_limit, seconds=plan.time_limit
+                    measure, name, recipe, splits.folders, plan.time_limit, metric in RANKED, seconds=plan.time_limit
                 ))  # fmt: skip
             except UnfinishedError as problem:
                 comparison.left_out[name] = str(problem)
@@ -189,11 +198,18 @@ def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch
         watch("measured")
         # ties keep the order of the plan; the best is one that predicted all rows
         standings = comparison.standings
-        standings.sort(key=lambda each: (each.sampled, -each.scores.accuracy))
+        standings.sort(key=lambda each: (each.sampled, _rank(each.scores.value(metric), metric)))
         if standings:
             values = mcnemar_holm([each.correct for each in standings], [each.predicted for each in standings])
             for each, p in zip(standings, values, strict=True):
                 each.p = p
+
+
+def _rank(value: float | None, metric: str) -> float:
+    """Return what is smaller for a better value; a model without one comes last."""
+    if value is None:
+        return np.inf
+    return value if metric in LOSSES else -value
 
 
 def _standing(name: str, parts: Sequence[Measurement], splits: Splits) -> Standing:
@@ -207,8 +223,10 @@ def _standing(name: str, parts: Sequence[Measurement], splits: Splits) -> Standi
     correct = np.zeros(len(predicted), dtype=bool)
     correct[predicted] = predictions == np.concatenate(splits.truths)[predicted]
     memory = [each.memory for each in parts if each.memory is not None]
+    scores = splits.scores(predictions, predicted)
+    scores.metrics = splits.metrics(parts)
     return Standing(
-        name, CONTENDERS[name].family, splits.scores(predictions, predicted), predicted, correct,
+        name, CONTENDERS[name].family, scores, predicted, correct,
         float(np.mean([each.train for each in parts])), sum(each.predict for each in parts) / len(predictions),
         max(memory) if len(memory) == len(parts) else None, float(np.mean([each.size for each in parts])),
         parts[-1].status, all(each.converged for each in parts), _joint([each.proof for each in parts]),

@@ -1,4 +1,4 @@
-"""The models in a comparison: every model of this package, and four of scikit-learn's for reference."""
+"""The models in a comparison: every model of this package, and five of scikit-learn's for reference."""
 
 from __future__ import annotations
 
@@ -82,6 +82,12 @@ def _their_svc(recipe: Recipe) -> Any:
     return LinearSVC(random_state=recipe.seed, **_their_epochs(recipe))
 
 
+def _their_logistic(recipe: Recipe) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(random_state=recipe.seed, **_their_epochs(recipe))
+
+
 def _their_epochs(recipe: Recipe) -> dict[str, int]:
     return {} if recipe.epochs is None else {"max_iter": recipe.epochs}
 
@@ -95,6 +101,7 @@ CONTENDERS = {
         Contender("tree", False, _tree),
         Contender("sk-perceptron", False, _their_perceptron),
         Contender("sk-linear-svc", False, _their_svc),
+        Contender("sk-logistic", False, _their_logistic),
     )
 }
 # whose prediction time is measured against the training rows; k-NN without an index, as in the lectures

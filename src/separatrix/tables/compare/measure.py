@@ -76,6 +76,8 @@ class Measurement:
         What is proved.
     rows : array or None
         Which test rows were predicted, None for all.
+    scores, proba : arrays or None
+        Scores and probabilities of these rows, where they were asked for and the model gives them in time.
     """
 
     predictions: NDArray[np.intp]
@@ -87,16 +89,22 @@ class Measurement:
     converged: bool
     proof: Guarantee | None
     rows: NDArray[np.intp] | None = None
+    scores: NDArray[np.float64] | None = None
+    proba: NDArray[np.float64] | None = None
 
 
-def measure(send: Send, name: str, recipe: Recipe, folders: Sequence[Path], seconds: float) -> None:
+def measure(
+    send: Send, name: str, recipe: Recipe, folders: Sequence[Path], seconds: float, ranked: bool = False
+) -> None:
     """Send the measurements on each split, each within its share of the seconds by predicting fewer rows if need be."""
     for folder in folders:
-        send(measure_contender(CONTENDERS[name], recipe, Trial.read(folder), seconds / len(folders)))
+        send(measure_contender(CONTENDERS[name], recipe, Trial.read(folder), seconds / len(folders), ranked))
 
 
-def measure_contender(contender: Contender, recipe: Recipe, trial: Trial, seconds: float = math.inf) -> Measurement:
-    """Return the measurements on one split."""
+def measure_contender(
+    contender: Contender, recipe: Recipe, trial: Trial, seconds: float = math.inf, ranked: bool = False
+) -> Measurement:
+    """Return the measurements on one split, with scores and probabilities if ``ranked``."""
     until = time.perf_counter() + seconds
     from sklearn.exceptions import ConvergenceWarning
 
@@ -117,6 +125,12 @@ def measure_contender(contender: Contender, recipe: Recipe, trial: Trial, second
         rows = sample(model, trial.X_test, recipe.seed, until - time.perf_counter())
         test = trial.X_test if rows is None else trial.X_test[rows]
         predict, labels = timed(lambda: model.predict(test))
+        given = [
+            np.asarray(getattr(model, name)(test), dtype=np.float64)
+            if ranked and hasattr(model, name) and 2 * predict < until - time.perf_counter()
+            else None
+            for name in ("decision_function", "predict_proba")
+        ]
     status = getattr(model, "status_", None)
     cut = (
         any(issubclass(each.category, ConvergenceWarning) for each in caught)
@@ -127,7 +141,7 @@ def measure_contender(contender: Contender, recipe: Recipe, trial: Trial, second
         np.searchsorted(model.classes_, labels), train, predict,
         None if before is None or peak is None else max(0, peak - before), _size(contender, model),
         "" if status is None else str(status), not cut,
-        _proof(model, trial, predict / test.shape[0], until) if contender.family else None, rows,
+        _proof(model, trial, predict / test.shape[0], until) if contender.family else None, rows, *given,
     )  # fmt: skip
 
 
@@ -221,6 +235,8 @@ def _proof(model: Any, trial: Trial, each: float, until: float) -> Guarantee | N
         # it takes about as long as predicting the rows
         long = each * len(trial.y) > min(PROVED, _USED * (until - time.perf_counter()))
         return None if long or not model.status_.converged else Guarantee("gap", relative_gap(model, trial.X, trial.y))
+    if kind == "LogisticRegression":
+        return Guarantee("gap", float(np.max(model.duality_gap_ / model.objective_)))
     if kind == "LinearSVM":
         certificate = model.certificate_
         parts = list(certificate.values()) if isinstance(certificate, dict) else [certificate]

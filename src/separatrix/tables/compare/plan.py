@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from separatrix.tables.compare.contenders import CONTENDERS
+from separatrix.tables.scores import METRICS
 from separatrix.tables.settings import Settings
 
 
@@ -30,6 +31,9 @@ class ComparisonPlan:
         Seconds for the certificate of the data; 0 for none.
     scaling : bool
         Whether to measure prediction time against the number of training rows, too.
+    metric : str, optional
+        By what the contenders are ordered, a name of ``separatrix.tables.scores.METRICS``; by default accuracy, for two
+        classes of which one is rare balanced accuracy.
     """
 
     models: tuple[str, ...] = tuple(CONTENDERS)
@@ -40,10 +44,13 @@ class ComparisonPlan:
     time_limit: float = 30.0
     certify: float = 5.0
     scaling: bool = False
+    metric: str | None = None
 
     def __post_init__(self) -> None:
         checked = {name: getattr(self, name) for name in ("test", "epochs", "time_limit", "seed", "certify")}
         Settings(**checked)
+        if self.metric is not None and self.metric not in METRICS:
+            raise ValueError(f"--metric must be one of {', '.join(METRICS)}; found {self.metric!r}")
         if self.test == 0 and self.folds is None:
             raise ValueError("--test 0 leaves no test rows to compare on; use a larger --test, or --folds")
         if self.folds is not None and self.folds < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from separatrix.tables.compare.plan import ComparisonPlan
 from separatrix.tables.compare.trial import Trial
 from separatrix.tables.prepare import check_classes, learn_preparation
 from separatrix.tables.raw_rows import RawRows
-from separatrix.tables.scores import Scores
+from separatrix.tables.scores import RANKED, Metrics, Scores
 from separatrix.tables.split import TestSplit
 
 
@@ -63,6 +63,20 @@ class Splits:
         scores = Scores.none(len(self.counts), self.majority)
         scores.add(np.concatenate(self.truths)[predicted], predictions)
         return scores
+
+    def metrics(self, parts: Sequence[Any]) -> Metrics:
+        """Return the metrics of scores and probabilities of measurements, with folds their means."""
+        every = []
+        for each, truth in zip(parts, self.truths, strict=True):
+            own = Scores.none(len(self.counts), self.majority)
+            actual = truth if each.rows is None else truth[each.rows]
+            own.add(actual, each.predictions, each.scores, each.proba)
+            every.append(own.finish())
+        values = {name: [own.value(name) for own in every] for name in RANKED}
+        return Metrics(**{
+            name: None if None in known else float(np.mean(known))  # type: ignore[arg-type]
+            for name, known in values.items()
+        })  # fmt: skip
 
     def class_counts(self, classes: list[Any]) -> list[dict[str, Any]]:
         """Return each class with its number of rows."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from separatrix.tables.report.elements import Content, Element, element
 
-MANY = 20  # classes; with more, tables by class are cut short
 _LONG_TEXT = 28  # letters in a cell that needs some width
 _LONG_WORD = 22  # letters without a space, after which a word may be broken
 _LONG_NAME = 48  # letters of a name that are shown

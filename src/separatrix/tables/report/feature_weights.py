@@ -50,14 +50,15 @@ def _intro(context: ReportContext, weights: Weights) -> list[Content]:
     ]
     preparation, inspected = context.model.preparation, context.inspected
     levels, words = bool(preparation.role("category")), bool(preparation.role("text"))
-    if inspected is not None:
-        if levels:
-            parts.append(
-                "A one-hot encoded category is 1 in the rows that have it and 0 in the others; its standard deviation "
-                "is that of the rows in this report, and small for rare categories. "
-            )
-    elif context.model.deviations is not None:
+    if levels and (inspected is not None or context.model.deviations is not None):
+        parts.append(
+            "A one-hot encoded category is 1 in the rows that have it and 0 in the others; its standard deviation is "
+            "small for rare categories. "
+        )
+    if context.model.deviations is not None:
         parts.append("Standard deviations are those of the rows that the model was fitted to. ")
+    elif inspected is not None:
+        parts.append("Standard deviations of categories and words are those of the rows in this report. ")
     elif preparation.scale == "minmax":
         parts.append("With min-max scaling, the range of a feature is used in place of its standard deviation. ")
     else:
@@ -75,9 +76,12 @@ def _intro(context: ReportContext, weights: Weights) -> list[Content]:
 
 
 def _deviations(context: ReportContext, weights: Weights) -> Floats:
-    """Return the standard deviation of each feature in the units of the table; NaN where it is unknown."""
+    """Return the standard deviation of each feature in the units of the table; NaN where it is unknown.
+
+    Those of the fit where the model has them, so that weights are ranked as in all other outputs.
+    """
     preparation, fitted = context.model.preparation, context.model.deviations
-    if context.inspected is None and fitted is not None:
+    if fitted is not None:
         return np.asarray(fitted / preparation.number_factors()[0])
     out = np.full(len(weights.names), np.nan)
     numbers = len(preparation.shift)

@@ -7,6 +7,9 @@ from separatrix.tables.report.blocks import brief, counted, data, isolated, list
 from separatrix.tables.report.certificate import short_verdict, verdict
 from separatrix.tables.report.context import ReportContext
 from separatrix.tables.report.elements import Content, Element, element
+from separatrix.tables.scores import Scores
+
+_DASH = "\u2013"
 
 
 def title(context: ReportContext) -> str:
@@ -50,15 +53,14 @@ def _quality(context: ReportContext) -> list[Content]:
     if scores is not None:
         low, high = scores.interval()
         text = (
-            f"Test accuracy {scores.accuracy:.1%} ({scores.correct:,} of {scores.n:,}; 95% CI "
-            f"{100 * low:.1f}\u2013{high:.1%}); majority class {scores.baseline:.1%}. The test set was not used for "
-            "training, so the accuracy on new rows of the same kind is likely to lie in this interval"
+            f"{' '.join(scores.sentences('Test', _DASH))} The test set was not used for training, so the accuracy on "
+            "new rows of the same kind is likely to lie in this interval"
         )
         if low <= scores.baseline <= high:
             text += "; it is not significantly better than always predicting the majority class"
         elif high < scores.baseline:
             text += "; it is worse than always predicting the majority class"
-        return [text + "."]
+        return [text + ".", *_weakest(context, scores)]
     unknown = "the accuracy on new rows is unknown"
     why = f"The model was updated after its test, so {unknown}." if facts.updates else f"Without a test set, {unknown}."
     if inspected is not None and inspected.confusion.n and not inspected.trained_on:
@@ -68,6 +70,17 @@ def _quality(context: ReportContext) -> list[Content]:
             "Some or all of these rows may be training rows, so this says little about new rows. ", why,
         ]  # fmt: skip
     return [why]
+
+
+def _weakest(context: ReportContext, scores: Scores) -> list[Content]:
+    """Return the class of lowest recall in a sentence, and what to remark about the scores."""
+    out: list[Content] = []
+    if scores.correct < scores.n:
+        code = scores.weakest(1)[0]
+        recall = scores.by_class()[code].recall or 0.0
+        out += [" The weakest class is ", name(context.labels[code]), f", with a recall of {recall:.1%}."]
+    remark = scores.remark()
+    return out if remark is None else [*out, " ", element("strong", remark)]
 
 
 def _ending(context: ReportContext) -> str:
@@ -112,6 +125,10 @@ def _figures(context: ReportContext) -> Element:
         low, high = scores.interval()
         cards.append(("test accuracy", f"{scores.accuracy:.1%}", f"95% CI {100 * low:.1f}\u2013{high:.1%}", None))
         cards.append(("majority class", f"{scores.baseline:.1%}", "always predicting the most frequent class", None))
+        balanced = ("test balanced accuracy", f"{scores.balanced_accuracy:.3f}", "mean recall of the classes", None)
+        auc = scores.value("roc_auc")
+        ranked = [] if auc is None else [("test ROC AUC", f"{auc:.3f}", "how well the scores rank rows", None)]
+        cards = [balanced, *ranked, *cards] if scores.imbalanced else [*cards, balanced, *ranked]
     if inspected is not None and inspected.confusion.n and not inspected.trained_on:
         share = f"{inspected.confusion.accuracy:.1%}"
         says = f"{counted(inspected.confusion.n, 'labelled row')}; some may be training rows"

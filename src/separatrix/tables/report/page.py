@@ -11,18 +11,20 @@ from separatrix.files import write_text
 from separatrix.tables.model import TableModel
 from separatrix.tables.report.boundary import boundary
 from separatrix.tables.report.certificate import certificate as certificate_section
+from separatrix.tables.report.confusion import confusion
 from separatrix.tables.report.context import ReportContext
+from separatrix.tables.report.curves import curves
 from separatrix.tables.report.elements import Element, StyleSheet, element
 from separatrix.tables.report.feature_weights import feature_weights
 from separatrix.tables.report.overview import overview, title
-from separatrix.tables.report.predictions import confusion, rows_to_check
+from separatrix.tables.report.predictions import rows_to_check
 from separatrix.tables.report.provenance import provenance
 from separatrix.tables.report.rows import InspectedRows
 from separatrix.tables.report.training import training
 
 # Nothing is loaded and nothing runs; styles are those of the page itself.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_SECTIONS = (certificate_section, training, boundary, feature_weights, confusion, rows_to_check, provenance)
+_SECTIONS = (confusion, curves, certificate_section, training, boundary, feature_weights, rows_to_check, provenance)
 
 
 def write_report(

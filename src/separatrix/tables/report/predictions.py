@@ -1,4 +1,4 @@
-"""Predictions against labels: the confusion matrix, the rows nearest to the boundary, and the worst errors."""
+"""Rows to check: those nearest to the boundary, and the worst errors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 from separatrix.geometry.rows import is_sparse
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.report.blocks import (
-    MANY,
-    boxed,
     brief,
     counted,
     data,
@@ -30,82 +28,6 @@ from separatrix.tables.weights import weights_of
 _COLUMNS = 8  # of a row that are shown
 _LETTERS = 140  # of a text
 _ENTRIES = 8  # of a sparse row
-
-
-def confusion(context: ReportContext) -> Element:
-    """Return the section with the confusion matrices."""
-    scores, inspected = context.facts.test, context.inspected
-    parts: list[Content] = []
-    if scores is not None:
-        counts = scores.confusion
-        parts.append(_matrix(context, counts, f"Test set of {isolated(brief(context.facts.source))}"))
-    if inspected is not None and inspected.confusion.n:
-        which = "All labelled rows of" if inspected.trained_on else "Labelled rows of"
-        among = ", training rows included" if inspected.trained_on else ""
-        parts.append(
-            _matrix(context, inspected.confusion.confusion, f"{which} {isolated(brief(inspected.source))}{among}")
-        )
-    intro = (
-        "Rows by actual class (down) and predicted class (across). Correct predictions are on the diagonal; recall is "
-        "the fraction of a class that is predicted correctly."
-    )
-    title = "Confusion matrix"
-    if not parts:
-        return section(
-            "confusion", title,
-            paragraph(
-                "There is no test set, and no labelled rows were given: ",
-                element("code", "separatrix report MODEL SOURCE"), " uses the rows of a source.",
-            ),
-        )  # fmt: skip
-    return section("confusion", title, paragraph(intro), element("div", parts, class_="tables"))
-
-
-def _matrix(context: ReportContext, counts: Any, caption: str) -> Element:
-    labels = context.labels
-    if len(labels) > MANY:
-        return _frequent(labels, counts, caption)
-    most = max(int(counts.max()), 1)
-    head = element("tr", element("th", "actual \\ predicted", scope="col"), [
-        element("th", data(label), scope="col", class_="number") for label in labels
-    ], element("th", "recall", scope="col", class_="number"))  # fmt: skip
-    body = []
-    for code, own in enumerate(counts.tolist()):
-        cells = [
-            element(
-                "td", f"{count:,}", class_=None if not count else "right" if predicted == code else "wrong",
-                style=f"--depth: {0.08 + 0.3 * count / most:.3f}" if count else None,
-            )
-            for predicted, count in enumerate(own)
-        ]  # fmt: skip
-        share = f"{own[code] / sum(own):.1%}" if sum(own) else "\u2013"
-        body.append(
-            element(
-                "tr",
-                element("th", data(labels[code]), scope="row"),
-                cells,
-                element("td", share, class_="share"),
-            )
-        )
-    right, total = int(np.trace(counts)), int(counts.sum())
-    return boxed(
-        f"{caption}: {right:,} of {total:,} correct", element("thead", head), element("tbody", body), class_="matrix"
-    )
-
-
-def _frequent(labels: list[str], counts: Any, caption: str) -> Element:
-    """Return the most frequent confusions, where a matrix of all classes would be too large to read."""
-    wrong = counts.copy()
-    np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong.ravel(), kind="stable")[:MANY]
-    rows: list[list[Content]] = []
-    for place in order.tolist():
-        a, b = divmod(place, len(labels))
-        if wrong[a, b]:
-            rows.append([data(labels[a]), data(labels[b]), f"{int(wrong[a, b]):,}", f"{int(counts[a].sum()):,}"])
-    right, total = int(np.trace(counts)), int(counts.sum())
-    whole = f"{caption}: {right:,} of {total:,} correct; the most frequent confusions of {len(labels)} classes"
-    return table(whole, ["actual", "predicted", "rows", "rows of the class"], rows, numbers=(2, 3))
 
 
 def rows_to_check(context: ReportContext) -> Element:
@@ -185,7 +107,8 @@ def _columns(context: ReportContext) -> list[tuple[int, str]]:
     weights = weights_of(context.model)
     if weights is None:
         return list(enumerate(names))[:_COLUMNS]
-    strength = np.maximum.reduceat(np.abs(weights.scaled).max(axis=0), np.concatenate([[0], np.cumsum(widths)[:-1]]))
+    begins = np.concatenate([[0], np.cumsum(widths)[:-1]])
+    strength = np.maximum.reduceat(np.abs(weights.per_deviation).max(axis=0), begins)
     best = np.sort(np.argsort(-strength, kind="stable")[:_COLUMNS])
     return [(place, names[place]) for place in best.tolist()]
 

@@ -1,6 +1,7 @@
 """The predictions of a model on every row of a source, in one pass and bounded memory.
 
-Counts, the rows nearest to the boundary, the worst errors, and a sample for charts. Nothing is kept for each row.
+Counts, the rows nearest to the boundary, the worst errors, and a sample for charts. Of each row only its scores are
+kept, for metrics and curves, and of too many rows not even these.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from separatrix.tables.report.boundary_distance import BoundaryDistance
 from separatrix.tables.report.histogram import StreamingHistogram
 from separatrix.tables.rows import Block, ModelRows
 from separatrix.tables.scores import Scores
+from separatrix.tables.scores import predictions as predict_rows
 from separatrix.tables.sources.base import ColumnsChangedError
 
 SHOWN = 10  # rows in a list
@@ -146,6 +148,7 @@ def _inspect(model: TableModel, source: Any, unknown: str, trained_on: bool, wat
             watch(inspected.rows, source.fraction())
     if not inspected.predicted:
         raise ValueError(f"{source.name}: every row has missing values, so there is nothing to predict")
+    inspected.confusion.finish()
     inspected.deviations = _deviations(pass_.moments)
     return inspected
 
@@ -181,8 +184,8 @@ class _Pass:
         X = model.preparation.matrix(raw)
         if self._measured:
             self.moments.add(X)
-        scores = np.asarray(model.estimator.decision_function(X), dtype=np.float64)
-        predictions = model.estimator._predict_codes(X)
+        predictions, scores, proba = predict_rows(model.estimator, X)
+        assert scores is not None
         near = self._distance.to_prediction(scores, predictions)
         inspected.unlabelled += int((labels == MISSING).sum())
         strange = labels >= len(model.classes_)
@@ -191,7 +194,8 @@ class _Pass:
         _keep(inspected.nearest, near, np.arange(len(raw)), numbers, raw, labels, predictions)
         known = np.flatnonzero(labels >= 0)
         if len(known):
-            inspected.confusion.add(labels[known], predictions[known])
+            chances = None if proba is None else proba[known]
+            inspected.confusion.add(labels[known], predictions[known], scores[known], chances)
             own = self._distance.signed(scores[known], labels[known])
             inspected.margins.add(own, labels[known])
             wrong = labels[known] != predictions[known]

@@ -240,12 +240,14 @@ class ApartSource(TableSource):
     ----------
     files, names : list of str
         The files and what messages call them; none for a query that names its files.
-    name, sql, delimiter, frugal
+    name, sql, frugal
         See `opening.open_files`, which the child calls with them.
+    how : dict
+        The fields of `opening.TextOptions`.
     """
 
     def __init__(
-        self, files: list[str], names: list[str], name: str, sql: str | None, delimiter: str | None, frugal: bool
+        self, files: list[str], names: list[str], name: str, sql: str | None, frugal: bool, how: dict[str, Any]
     ) -> None:
         if sql is not None and _OWN.search(sql):
             raise ValueError("the query reads a pipe by its path; give it as the file, - or a path, and call it data")
@@ -254,7 +256,7 @@ class ApartSource(TableSource):
         self._size = None if sql is not None else sum(map(os.path.getsize, files))
         self._scratch = ScratchFolder()
         self._open = {
-            "open": [files, names, name, sql, delimiter, frugal],
+            "open": [files, names, name, sql, frugal, how],
             "here": _here(),
             "scratch": str(self._scratch.path),
             "size": self._size,

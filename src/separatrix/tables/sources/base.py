@@ -61,6 +61,8 @@ class Source(ABC):
         How the files are read, for the fingerprint; None where more than the files decides on the rows.
     log : str
         The ending of the write-ahead log of a database, which lies beside the first of the files.
+    notes : sequence of str
+        What a person should know about how it is read, one sentence each.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Source(ABC):
     files: Sequence[str] = ()
     mark: str | None = None
     log: str = ""
+    notes: Sequence[str] = ()
 
     def fraction(self) -> float | None:
         """Return how much of the current pass has been read, from 0 to 1; None if it is not known."""

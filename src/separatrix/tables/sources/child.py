@@ -81,19 +81,20 @@ class _Child:
             self._send({"closed": True})
 
     def _open(self, request: dict[str, Any]) -> None:
-        from separatrix.tables.sources.opening import open_files  # which imports this module
+        from separatrix.tables.sources.opening import TextOptions, open_files  # which imports this module
 
         self._enter(request["here"], request["scratch"])
         tempfile.tempdir = request["scratch"]
         self._size = request["size"]
         self._limit_time()
-        source = open_files(*request["open"], apart=False)
+        files, names, name, sql, frugal, how = request["open"]
+        source = open_files(files, names, name, sql, frugal, TextOptions(**how), apart=False)
         assert isinstance(source, TableSource)
         self._source = source
         self._send(
             {
                 "columns": [asdict(column) for column in source.columns],
-                "facts": {key: getattr(source, key) for key in ("name", "n_rows", "mark", "log")},
+                "facts": {key: getattr(source, key) for key in ("name", "n_rows", "mark", "log", "notes")},
                 "files": list(source.files),
             }
         )

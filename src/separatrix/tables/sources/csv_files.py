@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from separatrix.tables.sources.base import ROWS
 from separatrix.tables.sources.cells import MISSING_CELLS, SPACES, TEXT
+from separatrix.tables.sources.compression import cut_short
 from separatrix.tables.sources.csv_rows import LONGEST_LINE, CsvFile, Scan, ScannedColumn, read_columns, scan
 from separatrix.tables.sources.dialect import EXACT_DIGITS, Dialect, check_delimiter, first_types, read_dialect
 from separatrix.tables.sources.duck import (
@@ -32,7 +33,7 @@ from separatrix.tables.sources.duck import (
 )
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import csv_problem, path_text, short
-from separatrix.tables.sources.peeking import Peek, cut_short, peek
+from separatrix.tables.sources.peeking import Peek, longer
 from separatrix.tables.sources.queries import queried
 from separatrix.text import listed
 
@@ -47,11 +48,12 @@ _LINE_ENDS = {1: "\\n", 2: "\\r\\n", 4: "\\r"}
 
 
 class Plain(NamedTuple):
-    """A single CSV file that is not compressed: its path, delimiter and columns."""
+    """A single CSV file that is not compressed: its path, delimiter and columns, and whether it has a header line."""
 
     path: str
     delimiter: str
     names: list[str]
+    header: bool = True
 
 
 class CsvSource(DuckSource):
@@ -59,6 +61,13 @@ class CsvSource(DuckSource):
 
     The types of a small file rest on all its rows. Those of a large one rest on its first rows until `settle`, which
     reads more, or `read_as`, which says what they are.
+
+    Parameters
+    ----------
+    duck : Duck
+        A connection for queries and dates, closed with the source.
+    request : Request
+        The files, in UTF-8.
     """
 
     typed = False
@@ -67,28 +76,33 @@ class CsvSource(DuckSource):
     def __init__(self, duck: Duck, request: Request) -> None:
         super().__init__(duck, request.name, request.files)
         self._where, self._compression = request.name, request.peeks[0].compression
-        names = [request.name] if len(request.files) == 1 else list(request.files)
-        peeks, dialects = _dialects(request, names)
-        self.dialect = dialect = _common_dialect(peeks, dialects, names)
+        self._labels, self._quotes, self._watch = request.labels, request.quotes, request.watch
+        peeks, dialects = self._dialects(request)
+        self.dialect = dialect = _common_dialect(peeks, dialects, request.labels)
         self._files = [
-            CsvFile(path, name, self._compression, own.start, own.skip + 1)
-            for path, name, own in zip(request.files, names, dialects, strict=True)
+            CsvFile(path, name, self._compression, own.start, own.before + own.skip + 1, own.header, request.quotes)
+            for path, name, own in zip(request.files, request.labels, dialects, strict=True)
         ]
         self._scan: Scan | None = None
         self._scanned: dict[str, ScannedColumn] = {}
-        self.mark = f"csv {dialect.delimiter}"
+        marks = ["csv", dialect.delimiter, *([] if request.header else ["bare"]), *([] if request.quotes else ["raw"])]
+        self.mark = " ".join(marks)
         size = sum(map(os.path.getsize, self.files))
         self._cheap = size * (1 if self._compression == "none" else 4) <= CHEAP
         self.expected = size / max(1.0, _compressed_row(request.files, peeks, dialect))
-        plain = len(self.files) == 1 and self._compression == "none" and not dialect.skip
+        plain = len(self.files) == 1 and self._compression == "none" and not dialect.skip and request.quotes
         if plain:
-            self.plain = Plain(self.files[0], dialect.delimiter, dialect.names)
+            self.plain = Plain(self.files[0], dialect.delimiter, dialect.names, request.header)
         types = first_types(peeks[0], dialect) if plain and not self._cheap else None
         self._settled = types is None
         if types is None:
             self._decide_types()
         else:
             self._set_types(types)
+
+    def _dialects(self, request: Request) -> tuple[list[Peek], list[Dialect]]:
+        """Return the dialect of each file, and as much of its beginning as that took."""
+        return _dialects(request)
 
     @property
     def inner(self) -> list[str]:
@@ -141,8 +155,9 @@ class CsvSource(DuckSource):
         sentence = csv_problem(path_text(self._where) if single else "", message, self._column_name)
         if sentence is None:
             return f"{path_text(self._where)} cannot be read: {short(message)}"
-        for path in (escaped(self.files[0]), self.files[0]) if single else ():
-            sentence = sentence.replace(path_text(path), path_text(self._where))
+        for file, name in zip(self.files, self._labels, strict=True):
+            for path in (escaped(file), file):
+                sentence = sentence.replace(path_text(path), path_text(name))
         return sentence
 
     def check_for_queries(self) -> None:
@@ -174,10 +189,10 @@ class CsvSource(DuckSource):
         line = max(_DUCK_LINE, found.longest_line + 1 if found else 0)
         options = {
             "auto_detect": "false",
-            "header": "true",
+            "header": "false" if self.dialect.header else "true",
             "delim": literal(self.dialect.delimiter),
-            "quote": "'\"'",
-            "escape": "'\"'",
+            "quote": "'\"'" if self._quotes else "''",
+            "escape": "'\"'" if self._quotes else "''",
             "skip": str(self.dialect.skip),
             "nullstr": "[" + ", ".join(map(literal, MISSING_CELLS)) + "]",
             "compression": literal(COMPRESSION[self._compression]),
@@ -194,15 +209,26 @@ class CsvSource(DuckSource):
         casts = ", ".join(f"cast(trim({inner[k]}, {literal(SPACES)}) as {types[k]}) as {inner[k]}" for k in odd)
         return f"(select * replace ({casts}) from {read})"
 
+    def _told(self, done: int) -> None:
+        """Tell how much of the rows that decide on types has been read."""
+        if self._watch is not None:
+            size = sum(map(os.path.getsize, self.files)) * (1 if self._compression == "none" else 4)
+            self._watch(min(1.0, done / max(1, min(size, _PART_BYTES))))
+
     def _decide_types(self) -> None:
         """Decide on the types by the rows, all of them if the file is small.
 
         Whole numbers of a large file are read as doubles: a later one may have a fraction.
         """
         self._settled = True
-        limits = {} if self._cheap else {"most_rows": _PART, "most_bytes": _PART_BYTES}
         self._scan = found = scan(
-            self._files, self.dialect.delimiter, self.dialect.names, **limits, frugal=self.duck.frugal
+            self._files,
+            self.dialect.delimiter,
+            self.dialect.names,
+            most_rows=None if self._cheap else _PART,
+            most_bytes=None if self._cheap else _PART_BYTES,
+            frugal=self.duck.frugal,
+            watch=self._told,
         )
         if not found.rows:
             raise ValueError(f"{path_text(self._where)} {self.empty}")
@@ -220,10 +246,11 @@ def open_csv(request: Request) -> DuckSource:
     """Open CSV files as one table."""
     if request.delimiter is not None:
         request = replace(request, delimiter=check_delimiter(request.delimiter))
-    return on_duck(request.frugal, lambda duck: _asked(CsvSource(duck, request), request.sql))
+    return on_duck(request.frugal, lambda duck: asked(CsvSource(duck, request), request.sql))
 
 
-def _asked(source: CsvSource, sql: str | None) -> DuckSource:
+def asked(source: CsvSource, sql: str | None) -> DuckSource:
+    """Return the source, or a query over it."""
     if sql is not None:
         source.settle()
         source.check_for_queries()
@@ -233,19 +260,20 @@ def _asked(source: CsvSource, sql: str | None) -> DuckSource:
     return queried(source, sql)
 
 
-def _dialects(request: Request, names: Sequence[str]) -> tuple[list[Peek], list[Dialect]]:
+def _dialects(request: Request) -> tuple[list[Peek], list[Dialect]]:
     """Return the dialect of each file, and as much of its beginning as that took."""
     peeks, dialects = [], []
-    for head, path, name in zip(request.peeks, request.files, names, strict=True):
+    how = {"header": request.header, "quotes": request.quotes}
+    for head, path, name in zip(request.peeks, request.files, request.labels, strict=True):
         size = len(head.head)
-        while (dialect := read_dialect(head, name, request.delimiter)) is None:  # a long header
+        while (dialect := read_dialect(head, path, name, request.delimiter, **how)) is None:  # a long header
             if size > LONGEST_LINE:
                 raise ValueError(
                     f"{path_text(name)}: the header line is longer than {LONGEST_LINE:,} bytes, the most that can be "
                     "read; is a quote unclosed, or is the file not CSV?"
                 )
             size *= 8
-            head = peek(path, name, size)
+            head = longer(head, path, name, size)
         peeks.append(head)
         dialects.append(dialect)
     return peeks, dialects

@@ -7,14 +7,15 @@ many columns there are.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from separatrix import _core
 from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.cells import TEXT, TYPES
-from separatrix.tables.sources.messages import path_text, quoted, short
-from separatrix.tables.sources.peeking import cut_short
+from separatrix.tables.sources.compression import Content
+from separatrix.tables.sources.messages import path_text, quoted
+from separatrix.tables.sources.text_encoding import not_utf8
 from separatrix.text import times
 
 if TYPE_CHECKING:
@@ -23,17 +24,34 @@ if TYPE_CHECKING:
 LONGEST_LINE = 64_000_000  # bytes of the longest row
 _PIECE = 4 << 20  # bytes of text read at once
 _FRUGAL_PIECE = 1 << 20
+_PLAIN_QUOTES = "; if quotes are plain text in this file, give --no-quotes"
 _WANTED = {"BIGINT": "a whole number", "DOUBLE": "a number", "BOOLEAN": "true or false"}
 
 
 class CsvFile(NamedTuple):
-    """A CSV file: its path, its name in messages, its compression, and the byte and line at which its header begins."""
+    """A CSV file in UTF-8.
+
+    Attributes
+    ----------
+    path, name : str
+        The file, and what messages call it.
+    compression : str
+        As `compression.compression_of` returns it.
+    start, line : int
+        The byte and the line at which its header begins, or its first row if it has none.
+    header : bytes
+        A line to put before the rows, if it has no header of its own.
+    quotes : bool
+        Whether cells may be in double quotes.
+    """
 
     path: str
     name: str
     compression: str
     start: int
     line: int
+    header: bytes = b""
+    quotes: bool = True
 
 
 class ScannedColumn(NamedTuple):
@@ -81,18 +99,21 @@ def scan(
     most_rows: int | None = None,
     most_bytes: int | None = None,
     frugal: bool = False,
+    watch: Callable[[int], None] | None = None,
 ) -> Scan:
-    """Find the types of columns by all rows, or by about so many rows or bytes."""
+    """Find the types of columns by all rows, or by about so many rows or bytes; ``watch`` is told the bytes so far."""
     reader = _core.CsvScan(delimiter.encode(), len(names), 1 if frugal else threads(), LONGEST_LINE)
     whole, done = True, 0
     for file in files:
-        reader.begin(file.line)
-        for text in _pieces(file, frugal):
+        reader.begin(file.line - bool(file.header))
+        for text in _pieces(file, delimiter, frugal):
             try:
                 reader.feed(text, not text)
             except _core.CsvProblem as problem:
-                raise ValueError(problem_text(problem, path_text(file.name), names)) from None
+                raise problem_error(problem, file, names) from None
             done += len(text)
+            if watch is not None:
+                watch(done)
             if (most_rows is not None and reader.rows >= most_rows) or (most_bytes is not None and done >= most_bytes):
                 whole = not text and file is files[-1]
                 break
@@ -117,25 +138,40 @@ def read_columns(
     reader = _core.CsvColumns(delimiter.encode(), kinds, 1 if frugal else threads(), LONGEST_LINE)
     names, types = [column.name for column in columns], [column.type for column in columns]
     for file in files:
-        reader.begin(file.line)
-        for text in _pieces(file, frugal):
+        reader.begin(file.line - bool(file.header))
+        for text in _pieces(file, delimiter, frugal):
             try:
                 block = reader.feed(text, not text)
             except _core.CsvProblem as problem:
-                raise ValueError(problem_text(problem, path_text(file.name), names, types=types)) from None
+                raise problem_error(problem, file, names, types) from None
             if block[3].shape[1] if order else 0:
                 arrays = _arrays(*block)
                 yield [arrays[slots[place]] for place in places]
 
 
+def problem_error(problem: Exception, file: CsvFile, names: Sequence[str], types: Sequence[str] = ()) -> ValueError:
+    """Return what the core refuses as an error of one sentence with the file, the line and the column."""
+    word, line, *_ = problem.args
+    if word == "utf-8":
+        return not_utf8(f"{path_text(file.name)}, line {line}", file.path)
+    return ValueError(problem_text(problem, path_text(file.name), names, types=types, header=not file.header))
+
+
 def problem_text(
-    problem: Exception, where: str, names: Sequence[str], before: int = 0, *, types: Sequence[str] = ()
+    problem: Exception,
+    where: str,
+    names: Sequence[str],
+    before: int = 0,
+    *,
+    types: Sequence[str] = (),
+    header: bool = True,
 ) -> str:
     """Return what the core refuses as one sentence with the file, the line and the column."""
     word, line, column, cell = problem.args
     at, text = f"{where}, line {line + before}", cell.decode(errors="replace")
     if word == "cells":
-        return f"{at}: {times(int(text), 'cell')} where the header has {len(names)}"
+        first = f"the header has {len(names)}" if header else f"there are {len(names)} columns"
+        return f"{at}: {times(int(text), 'cell')} where {first}"
     if word == "value":
         return (
             f"{at}, column {names[column]!r}: {quoted(text)} is not {_WANTED[types[column]]}; fix the cell, or leave "
@@ -144,9 +180,11 @@ def problem_text(
     return (
         f"{at}: "
         + {
-            "quote": "unclosed quote",
-            "after": f"text follows the closing quote of {quoted(text)}; a quote inside a cell must be doubled",
-            "utf-8": "the text is not UTF-8; save the file as UTF-8",
+            "quote": f"unclosed quote{_PLAIN_QUOTES}",
+            "after": (
+                f"text follows the closing quote of {quoted(text)}; a quote inside a cell must be doubled"
+                f"{_PLAIN_QUOTES}"
+            ),
             "nul": "a zero byte; a CSV file is text",
             "long": (
                 f"the line is longer than {LONGEST_LINE:,} bytes, the most that can be read; is a quote unclosed, or "
@@ -160,30 +198,50 @@ def _kind(column: Column) -> str:
     return "whole" if column.whole else column.kind
 
 
-def _pieces(file: CsvFile, frugal: bool) -> Iterator[bytes]:
+def _pieces(file: CsvFile, delimiter: str, frugal: bool) -> Iterator[bytes]:
     """Yield the text of a file from its header on, and at the end an empty piece."""
-    size = _FRUGAL_PIECE if frugal else _PIECE
-    if file.compression == "none":
-        with open(file.path, "rb", buffering=0) as plain:
-            plain.seek(file.start)
-            while piece := plain.read(size):
-                yield piece
-        yield b""
-        return
-    import pyarrow as pa
-
-    skip = file.start
-    try:
-        with pa.OSFile(file.path) as below, pa.CompressedInputStream(below, file.compression) as packed:
-            while piece := packed.read(size):
-                if skip < len(piece):
-                    yield piece[skip:]
-                skip = max(0, skip - len(piece))
-    except OSError as problem:
-        if "runcated" in str(problem) or "end of" in str(problem):
-            raise ValueError(cut_short(file.name, file.compression)) from None
-        raise ValueError(f"{path_text(file.name)} is damaged: {short(problem)}") from None
+    if file.header:
+        yield file.header
+    pieces = Content(file.path, file.name, file.compression).pieces(_FRUGAL_PIECE if frugal else _PIECE, file.start)
+    yield from pieces if file.quotes else requoted(pieces, delimiter.encode())
     yield b""
+
+
+def requoted(pieces: Iterable[bytes], delimiter: bytes) -> Iterator[bytes]:
+    r"""Yield a text in which double quotes are plain text as one in which they are not: cells with quotes are quoted.
+
+    Examples
+    --------
+    >>> b"".join(requoted([b'5" tape,1\nan', b' 8" one,2'], b","))
+    b'"5"" tape",1\n"an 8"" one",2'
+    """
+    held: list[bytes] = []  # a line whose end has not come
+    length = 0
+    for piece in pieces:
+        stop = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
+        if not stop and length <= LONGEST_LINE:
+            held.append(piece)
+            length += len(piece)
+            continue
+        if text := b"".join([*held, piece[:stop]]):
+            yield _requoted(text, delimiter)
+        held, length = [piece[stop:]], len(piece) - stop
+    if text := b"".join(held):
+        yield _requoted(text, delimiter)
+
+
+def _requoted(text: bytes, delimiter: bytes) -> bytes:
+    if b'"' not in text:
+        return text
+    return b"".join(
+        _requoted_line(line, delimiter) if b'"' in line else line for line in text.splitlines(keepends=True)
+    )
+
+
+def _requoted_line(line: bytes, delimiter: bytes) -> bytes:
+    body = line.rstrip(b"\r\n")
+    cells = (b'"' + cell.replace(b'"', b'""') + b'"' if b'"' in cell else cell for cell in body.split(delimiter))
+    return delimiter.join(cells) + line[len(body) :]
 
 
 def _arrays(

@@ -1,8 +1,8 @@
 """How a CSV file is written, detected from its beginning: the delimiter, the header, and the types of the first rows.
 
-The first line that is not blank has the names of the columns; one with numbers only is refused. The delimiter is the
-one of ``,``, ``;``, tab and ``|`` that cuts the first rows into equally many cells, unless it is given. Cells may be in
-double quotes.
+The first line that is not blank has the names of the columns, unless the file is said to have none: then they are
+called c1, c2 and so on. A first line that is data for certain is refused. The delimiter is the one of ``,``, ``;``, tab
+and ``|`` that cuts the first rows into equally many cells, unless it is given. Cells may be in double quotes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from separatrix import _core
 from separatrix.tables.sources.cells import MISSING_CELLS, NUMBER, TEXT, WHOLE, cell_type, is_number
-from separatrix.tables.sources.csv_rows import problem_text
-from separatrix.tables.sources.messages import path_text
-from separatrix.tables.sources.peeking import Peek, ending_of
+from separatrix.tables.sources.compression import ending_of
+from separatrix.tables.sources.csv_rows import problem_text, requoted
+from separatrix.tables.sources.messages import path_text, quoted
+from separatrix.tables.sources.peeking import Peek
+from separatrix.tables.sources.text_encoding import is_text, not_utf8
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = re.compile(r"(?:[^\S\r\n]*(?:\r\n|\n|\r))*")
@@ -44,6 +46,10 @@ class Dialect(NamedTuple):
         Blank lines before the header, and the byte at which it begins.
     row : float
         Bytes of an average row.
+    header : bytes
+        A line to put before the rows, if the file has none; it ends as the first line does.
+    before : int
+        Lines of the file that are not in the text.
     """
 
     names: list[str]
@@ -51,6 +57,8 @@ class Dialect(NamedTuple):
     skip: int
     start: int
     row: float
+    header: bytes = b""
+    before: int = 0
 
 
 def check_delimiter(text: str) -> str:
@@ -61,9 +69,23 @@ def check_delimiter(text: str) -> str:
     return delimiter
 
 
-def read_dialect(peek: Peek, name: str, delimiter: str | None) -> Dialect | None:
-    """Read the header of a CSV file, and find its delimiter if that is None; None if more of the file is needed."""
-    text = _decoded(peek, name)
+def read_dialect(
+    peek: Peek, path: str, name: str, delimiter: str | None, *, header: bool = True, quotes: bool = True
+) -> Dialect | None:
+    """Read the header of a CSV file, and find its delimiter if that is None; None if more of the file is needed.
+
+    Parameters
+    ----------
+    peek : Peek
+        The beginning of the file.
+    path, name : str
+        The file, and what messages call it.
+    delimiter : str or None
+        The delimiter, if it is given.
+    header, quotes : bool
+        Whether the first line has names, and whether cells may be in double quotes.
+    """
+    text = _decoded(peek, path, name)
     blank = _BLANK.match(text)
     before = blank.group() if blank else ""
     body = text[len(before) :]
@@ -72,28 +94,96 @@ def read_dialect(peek: Peek, name: str, delimiter: str | None) -> Dialect | None
     skip = len(_LINE_END.findall(before))
     if delimiter is None:
         preferred = {".tsv": "\t", ".psv": "|"}.get(ending_of(name), "")
-        delimiter = _delimiter(body, peek.whole, preferred)
+        delimiter = _delimiter(body, peek.whole, preferred, quotes)
+    raw = body.encode()
     try:
-        cells = _core.csv_header(body.encode(), delimiter.encode(), peek.whole)
+        first = raw if quotes else b"".join(requoted([raw], delimiter.encode()))
+        cells = _core.csv_header(first, delimiter.encode(), peek.whole)
     except _core.CsvProblem as problem:
         raise ValueError(problem_text(problem, path_text(name), (), skip)) from None
     if cells is None:
         return None
     names = [cell.decode().strip() for cell in cells]
+    mark = len(_BOM) if peek.head.startswith(_BOM) else 0
+    row = len(text.encode()) / max(1, text.count("\n"))
+    start = mark + len(before.encode())
+    if not header:
+        names = [f"c{place}" for place in range(1, len(names) + 1)]
+        end = _LINE_END.search(body)
+        line = delimiter.join(names) + (end.group() if end else "\n")
+        return Dialect(names, delimiter, skip, start, row, line.encode())
     if all(is_number(cell) for cell in names):
         raise ValueError(
-            f"the first line of {path_text(name)} has numbers only; a header line with the names of the columns is "
-            "needed"
+            f"the first line of {path_text(name)} has numbers only; give --no-header if it is data, or put a line with "
+            "the names of the columns before it"
         )
+    wrong = _name_problem(names)
+    rows = _first_rows(body, peek.whole, delimiter, quotes)
+    if _is_data(names, rows, certain=wrong is None):
+        why = f" ({wrong[1]})" if wrong else ""
+        raise ValueError(
+            f"the first line of {path_text(name)} looks like data, not like names of columns{why}; give --no-header if "
+            "it is data, or put a line with the names before it"
+        )
+    if wrong:
+        raise ValueError(f"{path_text(name)} {wrong[0]}")
+    return Dialect(names, delimiter, skip, start, row)
+
+
+def header_hint(absent: Iterable[str], known: Iterable[str]) -> str:
+    """Return what to add to the message about columns that a table lacks, if they are those of a file without header.
+
+    Examples
+    --------
+    >>> header_hint(["c1", "c15"], ["39", "State-gov"])
+    '; if its first line is data, give --no-header'
+    >>> header_hint(["age"], ["39"]), header_hint(["c3"], ["c1", "c2"])
+    ('', '')
+    """
+    called = re.compile("c[1-9][0-9]*").fullmatch
+    if all(map(called, absent)) and not any(map(called, known)):
+        return "; if its first line is data, give --no-header"
+    return ""
+
+
+def _name_problem(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return what is wrong with names, as it is said of the file, and of the line."""
     known: set[str] = set()
     for place, cell in enumerate(names, start=1):
         if not cell:
-            raise ValueError(f"{path_text(name)} has no name for column {place} in its header line")
+            return f"has no name for column {place} in its header line", f"cell {place} is empty"
         if cell in known:
-            raise ValueError(f"{path_text(name)} has two columns called {cell!r}")
+            return f"has two columns called {cell!r}", f"{quoted(cell)} is there twice"
         known.add(cell)
-    mark = len(_BOM) if peek.head.startswith(_BOM) else 0
-    return Dialect(names, delimiter, skip, mark + len(before.encode()), len(text.encode()) / max(1, text.count("\n")))
+    return None
+
+
+def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]], *, certain: bool) -> bool:
+    """Return whether the cells of a first line are like those below: values come again, numbers stand over numbers.
+
+    One of the two is enough where the cells cannot be names; where they can (as years can, and wavelengths), both must
+    be.
+    """
+    rows = [row for row in rows if len(row) == len(names)]
+    if not rows:
+        return False
+    numbers = values = False
+    for cell, column in zip(names, zip(*rows, strict=True), strict=True):
+        below = [text.strip() for text in column if text.strip() not in MISSING_CELLS]
+        if is_number(cell):
+            numbers |= bool(below) and all(map(is_number, below))
+        else:
+            values |= cell not in MISSING_CELLS and cell in below
+    return (numbers and values) if certain else (numbers or values)
+
+
+def _first_rows(text: str, whole: bool, delimiter: str, quotes: bool) -> list[list[str]]:
+    """Return some rows below the first."""
+    try:
+        rows = list(itertools.islice(_rows(text[:_SNIFFED], delimiter, quotes=quotes), 1, _ENOUGH))
+    except csv.Error:
+        return []
+    return rows if whole and len(text) <= _SNIFFED else rows[:-1]  # the last may be cut
 
 
 def first_types(peek: Peek, dialect: Dialect) -> list[str] | None:
@@ -103,7 +193,8 @@ def first_types(peek: Peek, dialect: Dialect) -> list[str] | None:
     """
     try:
         text = peek.head.decode("utf-8-sig", errors="strict" if peek.whole else "ignore")
-        rows = list(itertools.islice(_rows(text, dialect.delimiter, strict=True), 1, _ROWS + 1))
+        first = 0 if dialect.header else 1
+        rows = list(itertools.islice(_rows(text, dialect.delimiter, strict=True), first, _ROWS + first))
     except csv.Error:
         return None
     rows = rows if peek.whole or len(rows) == _ROWS else rows[:-1]  # the last may be cut
@@ -125,37 +216,34 @@ def first_types(peek: Peek, dialect: Dialect) -> list[str] | None:
     return types
 
 
-def _rows(text: str, delimiter: str, strict: bool = False) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+def _rows(text: str, delimiter: str, strict: bool = False, quotes: bool = True) -> Iterator[list[str]]:
+    lines = io.StringIO(text, newline="")
+    if not quotes:
+        return csv.reader(lines, delimiter=delimiter, strict=strict, quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, delimiter=delimiter, strict=strict)
 
 
-def _decoded(peek: Peek, name: str) -> str:
+def _decoded(peek: Peek, path: str, name: str) -> str:
     raw = peek.head
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ValueError(f"{path_text(name)} is text in UTF-16; save it as UTF-8")
     if b"\x00" in raw:
-        half = raw[:2000]
-        if max(half[::2].count(0), half[1::2].count(0)) > len(half) * 0.4:
-            raise ValueError(f"{path_text(name)} is text in UTF-16; save it as UTF-8")
         raise ValueError(f"{path_text(name)} is not text; a CSV file is needed")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         if not peek.whole and problem.start > len(raw) - 4:
             return raw[: problem.start].decode("utf-8-sig")
-        control = sum(byte < 9 or 13 < byte < 27 for byte in raw[:2000])
-        if control > len(raw[:2000]) * 0.05:
+        if not is_text(raw):
             raise ValueError(f"{path_text(name)} is not text; a CSV file is needed") from None
         line = raw[: problem.start].count(b"\n") + 1
-        raise ValueError(f"{path_text(name)}, line {line}: the text is not UTF-8; save the file as UTF-8") from None
+        raise not_utf8(f"{path_text(name)}, line {line}", path) from None
 
 
-def _delimiter(text: str, whole: bool, preferred: str) -> str:
+def _delimiter(text: str, whole: bool, preferred: str, quotes: bool) -> str:
     """Choose what cuts the first rows into as many cells as the header, and among those what cuts most."""
     best, best_score = preferred or ",", (0.0, 0)
     for letter in dict.fromkeys(preferred + _DELIMITERS):
         try:
-            rows = [len(row) for row in itertools.islice(_rows(text[:_SNIFFED], letter), 51)]
+            rows = [len(row) for row in itertools.islice(_rows(text[:_SNIFFED], letter, quotes=quotes), 51)]
         except csv.Error:
             continue
         if len(rows) > 2 and not (whole and len(text) <= _SNIFFED):

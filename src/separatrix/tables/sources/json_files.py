@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from separatrix.tables.sources.compression import cut_short
 from separatrix.tables.sources.duck import (
     CHEAP,
     COMPRESSION,
@@ -22,7 +23,6 @@ from separatrix.tables.sources.duck import (
 )
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
-from separatrix.tables.sources.peeking import cut_short
 from separatrix.tables.sources.queries import queried
 
 _PART = 200_000  # lines that decide on types where a file is too large to read all of it
@@ -34,7 +34,7 @@ class JsonSource(DuckSource):
 
     def __init__(self, duck: Duck, request: Request) -> None:
         super().__init__(duck, request.name, request.files, mark="json")
-        self._where, self._peeks = request.name, request.peeks
+        self._where, self._peeks, self._labels = request.name, request.peeks, request.labels
         first = request.peeks[0]
         self._array = first.head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
         size = sum(map(os.path.getsize, self.files))
@@ -77,10 +77,10 @@ class JsonSource(DuckSource):
                         "rename one"
                     )
             return
-        for path, peek in zip(self.files, self._peeks, strict=True):
+        for path, peek, label in zip(self.files, self._peeks, self._labels, strict=True):
             same = _same_but_for_case(path, peek.compression)
             if same is not None:
-                name = path_text(self._where if len(self.files) == 1 else path)
+                name = path_text(label)
                 raise ValueError(
                     f"{name}, line {same[0]}: the keys {same[1]!r} and {same[2]!r} differ only in case; rename one"
                 )
@@ -90,7 +90,7 @@ class JsonSource(DuckSource):
         if re.search(r"end of GZIP|Truncated|unexpected end of .*stream|ZSTD", message, re.I):
             return cut_short(self._where, self._peeks[0].compression)
         k = next((k for k, path in enumerate(self.files) if path in message), 0)
-        name = path_text(self._where if len(self.files) == 1 or self.files[k] not in message else self.files[k])
+        name = path_text(self._labels[k] if self.files[k] in message else self._where)
         if "Malformed JSON" in message and not self._array:
             line = _broken_line(self.files[k], self._peeks[k].compression)
             if line is not None:

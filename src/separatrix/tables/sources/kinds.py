@@ -7,6 +7,7 @@ Modules are imported when a file of their kind is opened.
 from __future__ import annotations
 
 import importlib
+import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,14 @@ class Request:
         Of CSV files.
     frugal : bool
         Use as little memory as possible.
+    header : bool
+        Whether the first line of a CSV file has the names of its columns.
+    quotes : bool
+        Whether cells of a CSV file may be in double quotes.
+    names : sequence of str
+        What messages call each file; its path if there are none.
+    watch : callable, optional
+        Is told while the files are opened which part of that is done.
     """
 
     files: Sequence[str]
@@ -50,6 +59,15 @@ class Request:
     sql: str | None = None
     delimiter: str | None = None
     frugal: bool = False
+    header: bool = True
+    quotes: bool = True
+    names: Sequence[str] = ()
+    watch: Callable[[float], None] | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """What messages call each file."""
+        return [self.name] if len(self.files) == 1 else list(self.names or self.files)
 
 
 @dataclass(frozen=True)
@@ -66,8 +84,12 @@ class SourceKind:
         The module and function that open it, as in ``"csv_files:open_csv"``.
     recognise : callable
         Whether a file that begins with these bytes is of this kind.
-    compressible : bool
-        Whether it may be compressed with gzip or zstd: true for text.
+    text : bool
+        Whether it is text, which may be compressed and in any encoding.
+    unpacks : tuple of str
+        The compressions that its opener reads; others are unpacked into a copy. So is a text that is not UTF-8.
+    copies : bool
+        Whether its opener makes a copy of its own, from any compression and encoding.
     several : bool
         Whether several files can be read as one table.
     sql : bool
@@ -82,7 +104,9 @@ class SourceKind:
     endings: tuple[str, ...]
     opener: str
     recognise: Callable[[bytes], bool]
-    compressible: bool = False
+    text: bool = False
+    unpacks: tuple[str, ...] = ("none", "gzip", "zstd")
+    copies: bool = False
     several: bool = False
     sql: bool = True
     delimited: bool = False
@@ -105,6 +129,14 @@ def _begins(*beginnings: bytes, at: int = 0) -> Callable[[bytes], bool]:
 
 def _is_json(raw: bytes) -> bool:
     return raw.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def _is_arff(raw: bytes) -> bool:
+    """Return whether a text begins with ``@relation``, behind comments."""
+    for line in io.BytesIO(raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n")):
+        if (text := line.strip()) and not text.startswith(b"%"):
+            return text[:10].lower().startswith((b"@relation", b"@attribute"))
+    return False
 
 
 def _is_npz(raw: bytes) -> bool:
@@ -134,14 +166,15 @@ KINDS = (
     SourceKind("sqlite", (".sqlite", ".sqlite3"), "sqlite:open_sqlite", _begins(b"SQLite format 3\x00"), apart=True),
     SourceKind("duckdb", (".duckdb",), "duckdb_files:open_duckdb", _begins(b"DUCK", at=8), apart=True),
     SourceKind(
-        "json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, compressible=True, several=True,
+        "json", (".jsonl", ".ndjson", ".json"), "json_files:open_json", _is_json, text=True, several=True,
+    ),
+    SourceKind("arff", (".arff",), "arff:open_arff", _is_arff, text=True, copies=True),  # KEEL's .dat files too
+    SourceKind(
+        "libsvm", (".libsvm", ".svmlight", ".svm", ".lsvm"), "libsvm:open_libsvm", looks_like_libsvm, text=True,
+        unpacks=("none", "gzip", "bz2", "xz"), sql=False,
     ),
     SourceKind(
-        "libsvm", (".libsvm", ".svmlight", ".svm", ".lsvm"), "libsvm:open_libsvm", looks_like_libsvm, compressible=True,
-        sql=False,
-    ),
-    SourceKind(
-        "csv", (".csv", ".tsv", ".psv"), "csv_files:open_csv", lambda _: True, compressible=True, several=True,
+        "csv", (".csv", ".tsv", ".psv"), "csv_files:open_csv", lambda _: True, text=True, several=True,
         delimited=True,
     ),
 )  # fmt: skip
@@ -152,7 +185,7 @@ def kind_of(raw: bytes, name: str, ending: str) -> SourceKind:
     named = next((kind for kind in KINDS if ending in kind.endings), None)
     if named is not None:
         return named
-    binary = next((kind for kind in KINDS if not kind.compressible and kind.recognise(raw)), None)
+    binary = next((kind for kind in KINDS if not kind.text and kind.recognise(raw)), None)
     if binary is not None:
         return binary
     if raw.startswith(b"PK\x03\x04"):
@@ -160,4 +193,4 @@ def kind_of(raw: bytes, name: str, ending: str) -> SourceKind:
         raise ValueError(f"{path_text(name)} is a zip archive; {hint}")
     if ending == ".db":
         raise ValueError(f"{path_text(name)} is neither a SQLite nor a DuckDB database")
-    return next(kind for kind in KINDS if kind.compressible and kind.recognise(raw))
+    return next(kind for kind in KINDS if kind.text and kind.recognise(raw))

@@ -1,7 +1,7 @@
 """Files in the format of libsvm and SVMlight: ``label index:value index:value # comment``, one row on each line.
 
 Indices rise from 1 (or from 0); what a line leaves out is 0. ``qid:N`` after the label is ignored, and so are
-blank lines and comments. Labels are numbers, one for each row. The text may be compressed with gzip.
+blank lines and comments. Labels are numbers, one for each row. The text may be compressed with gzip, bz2 or xz.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from scipy.sparse import csr_matrix
 from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.tables.sources.base import ROWS, MatrixSource
+from separatrix.tables.sources.compression import PackedDataError, compression_of, unpacked_streams
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text
 
 _CHUNK = 1 << 22  # bytes of text read at once
 _GZIP = b"\x1f\x8b"
-_OTHERS = {b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "Zstandard", b"PK\x03\x04": "zip"}
+_OTHERS = {b"\x28\xb5\x2f\xfd": "Zstandard", b"PK\x03\x04": "zip"}
 
 
 class BinaryFile(Protocol):
@@ -135,7 +136,7 @@ def read_libsvm(
     Parameters
     ----------
     file : str, path or binary file
-        What to read, plain or compressed with gzip.
+        What to read, plain or compressed with gzip, bz2 or xz.
     width : int, optional
         The number of columns; by default as many as the largest index needs.
     dtype : float64 or float32
@@ -200,7 +201,7 @@ class _BadFileError(Exception):
 def _read(file: BinaryFile) -> Iterator[bytes]:
     """Yield the text of a file in chunks."""
     first = b""
-    while len(first) < 6 and (more := file.read(_CHUNK)):  # the longest mark of a compressed file
+    while len(first) < 10 and (more := file.read(_CHUNK)):  # the longest mark of a compressed file
         first += more
     if not first:
         raise _BadFileError(" is empty; lines such as '1 3:0.5' are needed")
@@ -209,6 +210,9 @@ def _read(file: BinaryFile) -> Iterator[bytes]:
             raise _BadFileError(f" is compressed with {program}; decompress it first, or use gzip")
     if first.startswith(_GZIP):
         yield from _decompressed(file, first)
+        return
+    if (compression := compression_of(first)) in ("bz2", "xz"):
+        yield from _unpacked(file, first, compression)
         return
     yield first
     while chunk := file.read(_CHUNK):
@@ -242,6 +246,20 @@ def _decompressed(file: BinaryFile, data: bytes) -> Iterator[bytes]:
         data = member.unused_data or file.read(_CHUNK) or b""
     if not some:
         raise _BadFileError(" is empty inside gzip; lines such as '1 3:0.5' are needed")
+
+
+def _unpacked(file: BinaryFile, data: bytes, compression: str) -> Iterator[bytes]:
+    """Yield the text of bz2 or xz data."""
+    some = False
+    try:
+        for text in unpacked_streams(file.read, data, compression, _CHUNK):
+            some = True
+            yield text
+    except PackedDataError as problem:
+        what, cut = problem.args
+        raise _BadFileError(f": {what}" + "; the file is truncated" * cut) from None
+    if not some:
+        raise _BadFileError(f" is empty inside {compression}; lines such as '1 3:0.5' are needed")
 
 
 def open_libsvm(request: Request) -> LibsvmSource:

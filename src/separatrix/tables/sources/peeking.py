@@ -1,4 +1,4 @@
-"""The beginning of a file: whether it exists, of which kind it is, and how it is compressed."""
+"""The beginning of a file: whether it exists, of which kind it is, how it is compressed, and in which encoding."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from separatrix.tables.sources.compression import ENDINGS, Content, compression_of, cut_short, ending_of
 from separatrix.tables.sources.kinds import SourceKind, kind_of
 from separatrix.tables.sources.messages import path_text, short
+from separatrix.tables.sources.text_encoding import UTF_8, detect, in_utf8
 
 PEEK = 1 << 20  # bytes
-
-_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,15 @@ class Peek:
     kind : SourceKind
         The kind of file.
     compression : str
-        ``"none"``, ``"gzip"`` or ``"zstd"``.
+        ``"none"``, ``"gzip"``, ``"zstd"``, ``"bz2"`` or ``"xz"``.
     head : bytes
-        The first bytes, uncompressed.
+        The first bytes, uncompressed; those of a text in UTF-8.
     whole : bool
         Whether that is the whole file.
     share : float
         The fraction of the file's own bytes that ``head`` takes.
+    encoding : str
+        Of a text file, as it is in the file.
     """
 
     kind: SourceKind
@@ -41,6 +43,7 @@ class Peek:
     head: bytes
     whole: bool
     share: float
+    encoding: str = UTF_8
 
 
 def is_pipe(path: str) -> bool:
@@ -72,7 +75,7 @@ def must_exist(path: str) -> None:
     raise ValueError(f"there is no file {path_text(path)}{hint}")
 
 
-def peek(path: str, name: str, size: int = PEEK) -> Peek:
+def peek(path: str, name: str, size: int = PEEK, encoding: str | None = None) -> Peek:
     """Read the beginning of a file and recognise its kind by its ending, else by its content.
 
     Parameters
@@ -83,11 +86,12 @@ def peek(path: str, name: str, size: int = PEEK) -> Peek:
         What messages call it; its ending gives the kind.
     size : int
         How many uncompressed bytes to read.
+    encoding : str, optional
+        Of a text file; detected by default.
     """
     try:
         with open(path, "rb") as file:
-            total = os.fstat(file.fileno()).st_size
-            raw = file.read(size)
+            raw = file.read(64)
     except IsADirectoryError:
         raise ValueError(f"{path_text(name)} is a folder; a file is needed") from None
     except PermissionError:
@@ -96,46 +100,51 @@ def peek(path: str, name: str, size: int = PEEK) -> Peek:
         raise ValueError(f"{path_text(name)} cannot be read: {short(problem.strerror)}") from None
     if not raw:
         raise ValueError(f"{path_text(name)} is empty")
-    compression = "gzip" if raw[:2] == b"\x1f\x8b" else "zstd" if raw[:4] == b"\x28\xb5\x2f\xfd" else "none"
-    stem, ending = os.path.splitext(name.lower())
-    if ending in _COMPRESSED:
-        if compression == "none":
-            raise ValueError(f"{path_text(name)} is not a {ending[1:]} file")
-        ending = os.path.splitext(stem)[1]
-    share = len(raw) / max(total, 1)
-    whole = len(raw) == total
-    if compression != "none":
-        raw, whole, used = _decompressed(path, name, compression, size)
-        share = min(1.0, used / max(total, 1))
-        if not raw:
-            raise ValueError(f"{path_text(name)} is empty")
-        if compression == "zstd" and not _ends_well(path):  # engines do not always notice
-            raise ValueError(cut_short(name, compression))
-    kind = kind_of(raw, name, ending)
-    if compression != "none" and not kind.compressible:
-        raise ValueError(f"{path_text(name)} is a {kind.name} file compressed with {compression}; decompress it first")
-    return Peek(kind, compression, raw, whole, share)
+    compression = compression_of(raw)
+    ending = os.path.splitext(name.lower())[1]
+    if ending in ENDINGS and compression == "none":
+        raise ValueError(f"{path_text(name)} is not a {ending} file")
+    raw, whole, share = _beginning(path, name, compression, size)
+    if not raw:
+        raise ValueError(f"{path_text(name)} is empty")
+    if compression == "zstd" and not _ends_well(path):  # engines do not always notice
+        raise ValueError(cut_short(name, compression))
+    kind = kind_of(raw, name, ending_of(name))
+    if not kind.text:
+        if compression != "none":
+            raise ValueError(
+                f"{path_text(name)} is a {kind.name} file compressed with {compression}; decompress it first"
+            )
+        return Peek(kind, compression, raw, whole, share)
+    encoding = encoding or detect(raw, whole)
+    if encoding != UTF_8:
+        raw = b"".join(in_utf8(iter([raw]), encoding, name, whole=whole))
+        kind = kind_of(raw, name, ending_of(name))
+    return Peek(kind, compression, raw, whole, share, encoding)
 
 
-def _decompressed(path: str, name: str, compression: str, size: int) -> tuple[bytes, bool, int]:
-    import pyarrow as pa
+def longer(head: Peek, path: str, name: str, size: int) -> Peek:
+    """Return more of the beginning of a text file."""
+    raw, whole, share = _beginning(path, name, head.compression, size)
+    raw = b"".join(in_utf8(iter([raw]), head.encoding, name, whole=whole))
+    return replace(head, head=raw, whole=whole, share=share)
 
-    parts, got, whole, used = [], 0, False, 0
+
+def _beginning(path: str, name: str, compression: str, size: int) -> tuple[bytes, bool, float]:
+    """Return the first bytes of a file's content, whether they are all, and the fraction of the file that they take."""
+    content = Content(path, name, compression)
+    parts, got = [], 0
     try:
-        with pa.OSFile(path) as below, pa.CompressedInputStream(below, compression) as file:
-            while got < size:
-                part = file.read(min(65536, size - got))
-                if not part:
-                    whole = True
-                    break
-                parts.append(part)
-                got += len(part)
-            used = below.tell()
+        for part in content.pieces(min(size, 65536) if compression != "none" else size):
+            parts.append(part)
+            got += len(part)
+            if got > size or (got == size and compression == "none"):
+                break
     except OSError as problem:
-        if "runcated" in str(problem) or "end of" in str(problem):
-            raise ValueError(cut_short(name, compression)) from None
-        raise ValueError(f"{path_text(name)} is damaged: {short(problem)}") from None
-    return b"".join(parts), whole, used
+        raise ValueError(f"{path_text(name)} cannot be read: {short(problem.strerror)}") from None
+    total = os.path.getsize(path)
+    whole = got == total if compression == "none" else got <= size
+    return b"".join(parts)[:size], whole, min(1.0, content.used / max(total, 1))
 
 
 def _ends_well(path: str) -> bool:
@@ -163,17 +172,6 @@ def _ends_well(path: str) -> bool:
                 file.seek(1 if kind == 1 else length, os.SEEK_CUR)
             file.seek(4 * checksum, os.SEEK_CUR)
         return file.tell() == size
-
-
-def cut_short(name: str, compression: str) -> str:
-    """Return the message for a compressed file whose end is missing."""
-    return f"{path_text(name)} is truncated: its {'gz' if compression == 'gzip' else 'zst'} data end early"
-
-
-def ending_of(path: str) -> str:
-    """Return a file's ending in lower case, without that of compression."""
-    stem, ending = os.path.splitext(path.lower())
-    return os.path.splitext(stem)[1] if ending in _COMPRESSED else ending
 
 
 def files_below(folder: str, endings: Sequence[str]) -> list[str]:

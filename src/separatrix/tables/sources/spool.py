@@ -1,4 +1,4 @@
-"""Standard input, kept in a temporary file so that it can be read more than once."""
+"""Sources that read temporary copies, and standard input, copied so that it can be read more than once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from separatrix.files import ScratchFolder
 from separatrix.tables.sources.base import ROWS, MatrixSource, TableSource
@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 STDIN = "standard input"
+
+
+class Copied(Protocol):
+    """Temporary copies of what a source reads."""
+
+    def close(self) -> None:
+        """Remove them."""
+
+    def others(self, source: TableSource | MatrixSource) -> list[str]:
+        """Return the files of the source without the copies."""
+
+    def fingerprint_of(self, source: TableSource | MatrixSource) -> str | None:
+        """Return the fingerprint of the source."""
 
 
 class Spool:
@@ -67,10 +80,11 @@ class Spool:
 
 
 class SpooledTable(TableSource):
-    """A table read from a spool, which is removed when the source is closed."""
+    """A table read from copies, which are removed when the source is closed."""
 
-    def __init__(self, source: TableSource, spool: Spool) -> None:
+    def __init__(self, source: TableSource, spool: Copied) -> None:
         self._source, self._spool, self.files = source, spool, spool.others(source)
+        self.mark, self.notes = source.mark, source.notes
         self.name, self.n_rows, self.typed, self.plain = source.name, source.n_rows, source.typed, source.plain
         self.columns = source.columns
 
@@ -108,10 +122,11 @@ class SpooledTable(TableSource):
 
 
 class SpooledMatrix(MatrixSource):
-    """A matrix read from a spool, which is removed when the source is closed."""
+    """A matrix read from copies, which are removed when the source is closed."""
 
-    def __init__(self, source: MatrixSource, spool: Spool) -> None:
+    def __init__(self, source: MatrixSource, spool: Copied) -> None:
         self._source, self._spool, self.files = source, spool, spool.others(source)
+        self.mark, self.notes = source.mark, source.notes
         self.name, self.n_rows = source.name, source.n_rows
         self.sparse, self.labelled, self.width = source.sparse, source.labelled, source.width
 
@@ -131,3 +146,8 @@ class SpooledMatrix(MatrixSource):
         """Close the source and remove the copy."""
         self._source.close()
         self._spool.close()
+
+
+def with_copies(source: TableSource | MatrixSource, copies: Copied) -> TableSource | MatrixSource:
+    """Return a source that reads copies as one that removes them with itself."""
+    return SpooledTable(source, copies) if isinstance(source, TableSource) else SpooledMatrix(source, copies)

@@ -1,0 +1,150 @@
+"""What the linear estimators share that solve a convex problem to a proven duality gap, task by task."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix import _core
+from separatrix.estimators.fitting import check_costs, check_free_bias, number, threads
+from separatrix.estimators.linear import LinearClassifier
+from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.interrupts import interrupts
+from separatrix.loop.problem import Problem
+from separatrix.loop.state import Status
+from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
+
+
+class CostedRows(NamedTuple):
+    """The rows that count, what the loss of each costs, their squared lengths; and where they are among all rows.
+
+    ``kept`` is None where there are no weights, so that they are all rows.
+    """
+
+    rows: Rows
+    costs: Floats
+    squares: Floats
+    kept: NDArray[np.intp] | None
+
+    def among_all(self, values: Floats, n: int) -> Floats:
+        """Return values of these rows as values of all n, 0 for those that do not count."""
+        if self.kept is None:
+            return values
+        whole = np.zeros(n)
+        whole[self.kept] = values
+        return whole
+
+
+class Ended(NamedTuple):
+    """How a task's run ended, and after how many epochs or iterations."""
+
+    status: Status
+    n_epochs: int
+
+
+class SolvedClassifier(LinearClassifier):
+    """Minimises ``|w|^2 / 2`` plus C times the losses until the duality gap is small enough; see the subclasses."""
+
+    C: float
+    tol: float
+
+    def _check_problem(self) -> tuple[float, float]:
+        """Return C and tol, or refuse what no solver could mean."""
+        cost, tol = number("C", self.C), number("tol", self.tol)
+        if not 0 <= tol < 1:
+            raise ValueError(f"tol must be at least 0 and below 1; found {self.tol!r}")
+        check_free_bias(self.intercept_scaling)
+        stop = as_stop(self.stop)
+        for part in () if stop is None else stop.parts:
+            if not isinstance(part, TimeLimit | MaxEpochs):
+                raise ValueError(
+                    f"{type(self).__name__} stops when its gap is small enough (tol), and accepts TimeLimit and "
+                    f"MaxEpochs besides; found stop={part!r}"
+                )
+        return cost, tol
+
+    def _bias_for(self, later: bool) -> None:
+        """The solver has a bias of its own."""
+
+    def _bias_kind(self) -> tuple[float, bool]:
+        """Return the constant of a penalised bias coordinate, 0 for none, and whether the bias costs nothing."""
+        constant = float(self.intercept_scaling or 0.0) if self.fit_intercept else 0.0
+        return constant, bool(self.fit_intercept and self.intercept_scaling is None)
+
+    def _costed_rows(self, problem: Problem) -> CostedRows:
+        """Leave rows of weight 0 out, and refuse numbers whose squares overflow."""
+        costs = np.full(problem.n, float(self.C))
+        kept = None
+        if problem.weights is not None:
+            kept = np.flatnonzero(problem.weights > 0)
+            costs = costs[kept] * problem.weights[kept]
+            if len(kept) < problem.n:
+                problem.rows.check_finite()  # the rows that are left out too
+        rows = problem.rows if kept is None or len(kept) == problem.n else Rows(problem.rows.values[kept])
+        if not math.isinf(self.C):
+            check_costs(costs)
+        squares = _core.square_norms(rows.matrix)
+        if not np.isfinite(squares).all():
+            problem.rows.check_finite()
+            worst = int(np.argmax(~np.isfinite(squares)))
+            row = worst if kept is None else kept[worst]
+            raise ValueError(f"row {row} of X is so long that its square overflows: scale the features first")
+        return CostedRows(rows, costs, squares, kept)
+
+    def _solve_each(
+        self,
+        states: list[Any],
+        stop: Stop,
+        ask: Callable[[Any, int, Callable[[], bool]], None],
+        keep: Callable[[bool, TimeLimit | None], None],
+    ) -> None:
+        """Let ``ask`` solve each task (state, epochs, whether to stop now), in threads; then let ``keep`` have it all.
+
+        ``keep`` is told whether Ctrl-C was pressed, and of the time limit.
+        """
+        limit = time_limit(stop)
+        deadline = time.perf_counter() + limit.seconds if limit is not None else math.inf
+        epochs = min(part.epochs for part in stop.parts if isinstance(part, MaxEpochs))
+        with self._observed(states), interrupts() as pressed:
+
+            def halted() -> bool:
+                return pressed[0] or time.perf_counter() >= deadline
+
+            def solve(state: Any) -> None:
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a thread has its own
+                    ask(state, epochs, halted)
+
+            workers = min(threads(self.n_jobs), len(states))
+            if workers == 1:
+                for state in states:
+                    solve(state)
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    list(pool.map(solve, states))
+            keep(pressed[0], limit)
+
+    def _teller(self, problem: Problem, positive: int, unit: str = "epoch") -> Callable[[Any], None]:
+        """Return what says once a second how far a run is."""
+        label = problem.classes[positive : positive + 1].tolist()[0]
+        last = time.perf_counter()
+
+        def tell(run: Any) -> None:
+            nonlocal last
+            if time.perf_counter() - last >= 1.0:
+                last = time.perf_counter()
+                gap = run.history.gap[-1] / run.history.primal[-1]
+                print(f"class {label!r}: {unit} {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
+
+        return tell
+
+
+def one_or_all(values: list[Any]) -> Any:
+    """Return the value of the only task, or those of all as an array."""
+    return values[0] if len(values) == 1 else np.array(values)

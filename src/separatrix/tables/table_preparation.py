@@ -1,0 +1,131 @@
+"""``sx.TablePreparation``: what ``separatrix fit`` does to a table, as a transformer of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.files import ScratchFolder
+from separatrix.tables.collect import collect
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.frames import as_arrow
+from separatrix.tables.memory import available
+from separatrix.tables.prepare import learn_preparation, notes
+from separatrix.tables.raw_rows import join
+from separatrix.tables.rows import ModelRows, incomplete
+from separatrix.tables.settings import COPIES
+from separatrix.tables.sources.in_memory import TableInMemory
+from separatrix.tables.store import MemoryRows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn the rows of a table into numbers, as the command line does before it trains.
+
+    Numbers are scaled, categories one-hot encoded, dates become their parts and texts bags of words; missing values are
+    imputed. What a column is shows in its values, unless an option names it. Frames of pandas and polars and Arrow
+    tables are taken.
+
+    Parameters
+    ----------
+    missing : {"impute", "drop", "mean", "fail"}, default="impute"
+        Missing values: impute the median with a feature that says so, a missing category being a level of its own;
+        impute the mean, a missing category being all zeros; or fail. "drop" learns from the other rows, and refuses to
+        transform one with missing values.
+    scale : {"standard", "minmax", "none"}, default="standard"
+        How numbers are scaled.
+    max_levels : int, default=100
+        Of more levels in a category column, the most frequent are one-hot encoded and the others pooled.
+    category, number, date, text, exclude : sequences of str
+        Columns that are categories, numbers, dates or texts whatever they look like, and those to leave out.
+    dates : {"parts", "seconds", "drop"}, default="parts"
+        Dates as their parts, as seconds since 1970, or not at all.
+    text_method : {"tfidf", "hashed"}, default="tfidf"
+        Unigrams and bigrams weighted by tf-idf, or hashed.
+
+    Attributes
+    ----------
+    preparation_ : Preparation
+        What is done to each row.
+    feature_names_in_ : array of str
+        The columns that are used.
+    notes_ : tuple of str
+        What was found out about the columns, in sentences.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"size": [1.0, None, 3.0], "colour": ["red", "blue", None]})
+    >>> steps = TablePreparation(scale="none").fit(table)
+    >>> steps.get_feature_names_out().tolist()
+    ['size', 'size missing', 'colour=blue', 'colour=red', 'colour=(missing)']
+    >>> steps.transform(table).tolist()
+    [[1.0, 0.0, 0.0, 1.0, 0.0], [2.0, 1.0, 1.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        *,
+        missing: str = "impute",
+        scale: str = "standard",
+        max_levels: int = 100,
+        category: Sequence[str] = (),
+        number: Sequence[str] = (),
+        date: Sequence[str] = (),
+        text: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        dates: str = "parts",
+        text_method: str = "tfidf",
+    ) -> None:
+        self.missing, self.scale, self.max_levels = missing, scale, max_levels
+        self.category, self.number, self.date, self.text, self.exclude = category, number, date, text, exclude
+        self.dates, self.text_method = dates, text_method
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what is to be done to each row of a frame or Arrow table.
+
+        Parameters
+        ----------
+        X : frame of pandas or polars, or Arrow table
+            The rows; without the target.
+        y : ignored
+            For pipelines.
+        """
+        options = ColumnOptions(
+            exclude=tuple(self.exclude), text=tuple(self.text), text_method=self.text_method, missing=self.missing,
+            scale=self.scale, max_levels=self.max_levels, category=tuple(self.category), number=tuple(self.number),
+            date=tuple(self.date), dates=self.dates,
+        )  # fmt: skip
+        with ScratchFolder() as folder:
+            source = TableInMemory(as_arrow(X), "the table")
+            data = collect(source, options, limit=available() * COPIES, folder=folder, labelled=False)
+        assert isinstance(data.rows, MemoryRows)
+        made = learn_preparation(data, options, data.rows.raw)
+        self.preparation_ = made.preparation
+        self.notes_ = tuple(notes(data, made.preparation))
+        self.feature_names_in_ = np.array([each.name for each in made.preparation.features], dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the numbers of each row: an array, or a CSR matrix where most of them are 0."""
+        check_is_fitted(self)
+        model = SimpleNamespace(preparation=self.preparation_, classes_=np.array([]), target=None, weight=None)
+        raw = join([block.raw for block in ModelRows(model, TableInMemory(as_arrow(X), "the table"))])
+        gone = incomplete(self.preparation_, raw)
+        if gone.any():
+            row = int(np.flatnonzero(gone)[0]) + 1
+            raise ValueError(f"row {row:,} has missing values; drop such rows, or use missing='impute'")
+        return self.preparation_.matrix(raw)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the numbers."""
+        check_is_fitted(self)
+        return np.array(self.preparation_.names, dtype=object)

@@ -1,0 +1,138 @@
+"""CSV files without a header line: read when that is said, refused with the option when their first line is data."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+
+import pyarrow as pa
+import pytest
+
+from separatrix.tables.sources.opening import open_source
+
+
+def table(path, **options):
+    with open_source(str(path), **options) as source:
+        names = [column.name for column in source.columns]
+        return pa.Table.from_batches(list(source.batches(names))).to_pydict()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_columns_are_called_c1_c2_and_no_row_is_lost(tmp_path, end, pack):
+    path = tmp_path / "a.txt"
+    path.write_bytes(pack(end.join(["5.1,2020-01-01,a", "4.9,2020-01-02,b", "6,2020-01-03,b"]).encode()))
+    for options in ({}, {"sql": "select c1, c2, c3 from data"}, {"frugal": True}):
+        found = table(path, header=False, **options)
+        assert [str(day) for day in found.pop("c2")] == ["2020-01-01", "2020-01-02", "2020-01-03"]  # read by DuckDB
+        assert found == {"c1": [5.1, 4.9, 6.0], "c3": ["a", "b", "b"]}
+
+
+def test_lines_are_counted_from_the_first_row(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("\n1,a\n2,b\n3\n")
+    with pytest.raises(ValueError, match=r"a\.csv, line 4: 1 cell where there are 2 columns$"):
+        table(path, header=False)
+
+
+def test_a_large_plain_file_without_header_is_read_by_the_fast_reader(tmp_path, monkeypatch):
+    from separatrix.tables.columns import ColumnOptions
+    from separatrix.tables.whole import read_whole
+
+    monkeypatch.setattr("separatrix.tables.sources.csv_files.CHEAP", 1000)
+    path = tmp_path / "a.csv"
+    path.write_text("".join(f"{k},{k * k},{'ab'[k % 2]}\n" for k in range(5000)))
+    with open_source(str(path), header=False) as source:
+        assert source.plain.header is False
+        assert source.n_rows is None  # types rest on the first rows
+        whole = read_whole(source, ColumnOptions("c3"))
+    assert whole.X[:, 1].tolist() == [float(k * k) for k in range(5000)]
+
+
+REFUSED = {
+    "numbers only": "1,2\n3,4\n",
+    "numbers over numbers, and a value that comes again": "5.1,Iris-setosa\n4.9,Iris-setosa\n6.1,Iris-virginica\n",
+    "a number twice": "1,0,1,g\n1,0,2,b\n",
+    "a value twice": "vhigh,vhigh,2\nhigh,vhigh,3\n",
+    "spaces behind the delimiter": "39, State-gov, 77516\n50, Private, 83311\n38, State-gov, 215646\n",
+    "an empty cell": "1,,a\n2,3,a\n",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=list(REFUSED))
+def test_a_first_line_that_is_data_is_refused_with_an_option_that_works(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"^the first line of .*a\.csv .*; give --no-header if it is data") as caught:
+        table(path)
+    assert "\n" not in str(caught.value)
+    assert len(table(path, header=False)["c1"]) == text.count("\n")
+
+
+KEPT = {
+    "years": ("country,1999,2000\nFrance,10,12\nItaly,1999,12\n", ["country", "1999", "2000"]),
+    "wavelengths": ("sample,400.5,401.0\na,0.1,0.2\nb,0.3,0.1\n", ["sample", "400.5", "401.0"]),
+    "a name that is a value": ("spam,text\nspam,buy\nham,hello\n", ["spam", "text"]),
+    "numbers over text": ("1,2,sex\na,b,c\nb,c,sex\n", ["1", "2", "sex"]),
+}
+
+
+@pytest.mark.parametrize(("text", "names"), KEPT.values(), ids=list(KEPT))
+def test_a_header_with_numbers_or_values_is_a_header(tmp_path, text, names):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    assert list(table(path)) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b,a\nx,1,2\n", "a.csv has two columns called 'a'"),
+        ("a,,c\nx,y,2\n", "a.csv has no name for column 2 in its header line"),
+    ],
+)
+def test_a_header_with_a_wrong_name_is_told_as_such(tmp_path, monkeypatch, text, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"\S") as caught:
+        table("a.csv")
+    assert str(caught.value) == sentence
+
+
+def test_quotes_can_be_plain_text(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text('kind\ttext\nham\t"so he said\nspam\t5" tape\nham\ta "word"\tof\n'.replace('"\tof', '"'))
+    with pytest.raises(ValueError, match=r"; if quotes are plain text in this file, give --no-quotes$"):
+        table(path)
+    expected = {"kind": ["ham", "spam", "ham"], "text": ['"so he said', '5" tape', 'a "word"']}
+    assert table(path, quotes=False) == expected
+    assert table(path, quotes=False, sql="select * from data") == expected
+    assert table(path, quotes=False, header=False)["c2"] == ["text", *expected["text"]]
+
+
+def test_quotes_as_plain_text_do_not_depend_on_the_pieces(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    rows = [[f'{k}"', '"' * (k % 4), "x" * (k % 7)] for k in range(200)]
+    path.write_text("a,b,c\r\n" + "".join(",".join(row) + "\r\n" for row in rows))
+    for piece in (1, 5, 64):
+        monkeypatch.setattr("separatrix.tables.sources.csv_rows._PIECE", piece)
+        found = table(path, quotes=False, delimiter=",")
+        assert list(map(list, zip(*found.values(), strict=True))) == [[cell or None for cell in row] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"header": False}, "is a libsvm file and has no header line; --no-header is for CSV files"),
+        ({"quotes": False}, "is a libsvm file and has no quotes; --no-quotes is for CSV files"),
+    ],
+)
+def test_options_of_csv_files_are_refused_for_others(tmp_path, options, sentence):
+    path = tmp_path / "a.svm"
+    path.write_text("1 1:2\n")
+    with pytest.raises(ValueError, match=sentence):
+        open_source(str(path), **options)
+    with pytest.raises(
+        ValueError, match=r"^--no-(?:header|quotes) needs a file; a query reads its files in its own way"
+    ):
+        open_source(None, sql="select 1", **options)
