@@ -29,7 +29,7 @@ STORED = {
     "UpdateRecord": Stored("separatrix.tables.facts"),
     "ColumnOptions": Stored(
         "separatrix.tables.columns",
-        defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": True},
+        defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": False},
     ),
     "Settings": Stored("separatrix.tables.settings", defaults={"stop": None}),
     "Scores": Stored("separatrix.tables.scores", defaults={"metrics": None}),
