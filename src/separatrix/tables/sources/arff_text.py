@@ -103,12 +103,14 @@ class ArffText:
 
     def _is_data(self, raw: bytes, known: set[str]) -> bool:
         """Read one line of the header; return whether the data follow."""
-        if not raw or raw.startswith(b"%"):
+        if raw.startswith(b"%"):
             return False
         try:
-            line = raw.decode().removeprefix("\ufeff")
+            line = raw.decode().removeprefix("\ufeff").strip()
         except UnicodeDecodeError:
             raise not_utf8(self._at(), "") from None
+        if not line or line.startswith("%"):
+            return False
         if "\0" in line:
             raise ValueError(f"{self._at()}: a zero byte; an ARFF file is text")
         word = line.split(None, 1)[0].lower()
