@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.duck import identifier
+from separatrix.tables.split_column import parse_split
 from separatrix.text import listed
 
 MISSING = ("drop", "mean", "fail")
@@ -39,6 +40,9 @@ class ColumnOptions:
         How numbers are scaled; by default "standard", and "none" for sparse data.
     max_levels : int
         The maximum number of categories in a column.
+    split : str, optional
+        How the test set is drawn, if not at random: ``time:COL`` or ``group:COL``. The column is no feature unless
+        ``features`` names it.
     """
 
     target: str | None = None
@@ -50,6 +54,7 @@ class ColumnOptions:
     missing: str = "drop"
     scale: str | None = None
     max_levels: int = 100
+    split: str | None = None
 
     def __post_init__(self) -> None:
         for name, value, accepted in (
@@ -61,6 +66,8 @@ class ColumnOptions:
                 raise ValueError(f"{name} must be one of {', '.join(accepted)}; found {value!r}")
         if self.max_levels < 2:
             raise ValueError(f"max_levels must be at least 2; found {self.max_levels}")
+        if self.split is not None:
+            parse_split(self.split)
 
 
 @dataclass(frozen=True)
@@ -74,12 +81,14 @@ class ChosenColumns:
     target: Column | None
     weight: Column | None
     unused: tuple[str, ...] = ()
+    split: Column | None = None  # by which the test set is drawn
 
     @property
     def names(self) -> list[str]:
         """All columns to read."""
         more = [column.name for column in (self.target, self.weight) if column is not None]
-        return [*(column.name for column in (*self.numbers, *self.categories, *self.texts)), *more]
+        names = [*(column.name for column in (*self.numbers, *self.categories, *self.texts)), *more]
+        return names if self.split is None or self.split.name in names else [*names, self.split.name]
 
 
 def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> ChosenColumns:
@@ -103,6 +112,12 @@ def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> Cho
                 role = "target" if name == target.name else "weight"
                 raise ValueError(f"{option} names {name!r}, which is the {role}")
     taken = {column.name for column in (target, weight) if column is not None}
+    split = None
+    if options.split is not None:
+        split = column_called(where, by_name, parse_split(options.split).column, "--split")
+        if split.name in taken:
+            raise ValueError(f"--split names {split.name!r}, which is the target or the weight")
+        taken |= {split.name} - set(options.features)
     wanted = set(options.features) | set(options.text) if options.features else set(by_name)
     twice = sorted(set(options.features) & set(options.exclude))
     if twice:
@@ -117,7 +132,7 @@ def choose(where: str, columns: Sequence[Column], options: ColumnOptions) -> Cho
     categories = tuple(c for c in used if c.kind in ("text", "flag") and c.name not in options.text)
     kept = {c.name for c in used} | taken
     unused = tuple(c.name for c in columns if c.name not in kept)
-    return ChosenColumns(numbers, categories, texts, tuple(c.name for c in used), target, weight, unused)
+    return ChosenColumns(numbers, categories, texts, tuple(c.name for c in used), target, weight, unused, split)
 
 
 def separated(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:

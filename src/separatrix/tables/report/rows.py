@@ -182,7 +182,7 @@ class _Pass:
         if self._measured:
             self.moments.add(X)
         scores = np.asarray(model.estimator.decision_function(X), dtype=np.float64)
-        predictions = model.estimator._predict_codes(X)
+        predictions = model._predict_codes(X)
         near = self._distance.to_prediction(scores, predictions)
         inspected.unlabelled += int((labels == MISSING).sum())
         strange = labels >= len(model.classes_)
