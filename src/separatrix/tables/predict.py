@@ -134,8 +134,13 @@ def score_names(classes: list[Any]) -> list[str]:
     return ["score"] if len(classes) <= 2 else [f"score_{label}" for label in classes]
 
 
+def proba_names(classes: list[Any]) -> list[str]:
+    """Return the names of the probabilities, one for each class."""
+    return [f"proba_{label}" for label in classes]
+
+
 def _more_names(model: TableModel, options: PredictOptions) -> list[str]:
     """Return the names of the columns beside the prediction."""
     labels = model.classes_.tolist()
     names = score_names(labels) if options.scores else []
-    return names + ([f"proba_{label}" for label in labels] if options.proba else [])
+    return names + (proba_names(labels) if options.proba else [])
