@@ -103,7 +103,7 @@ def in_c(model, rows, folder):
     if compiler is None:
         pytest.skip("there is no cc")
     (folder / "m.h").write_text(as_c(scorer_of(model), "m"))
-    cells = ",".join("{%r, %r}" % (float(a), float(b)) for a, b in rows.to_numpy())
+    cells = ",".join(f"{{{float(a)!r}, {float(b)!r}}}" for a, b in rows.to_numpy())
     (folder / "main.c").write_text(f"""#include <stdio.h>
 #include "m.h"
 int main(void) {{
