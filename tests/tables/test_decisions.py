@@ -1,4 +1,4 @@
-"""Calibration, thresholds, class weights, tuning and cross-validation agree with scikit-learn's own on the same folds."""
+"""Calibration, thresholds, class weights, tuning and cross-validation agree with scikit-learn on the same folds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from separatrix.tables.calibration import (
 )
 from separatrix.tables.class_weights import class_weight_of, parse_class_weight
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.fit import fit
+from separatrix.tables.fit import _certify_seconds, fit
 from separatrix.tables.folds import stratified_folds
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.in_memory import TableInMemory
@@ -38,6 +38,7 @@ ESTIMATORS = {
     "averaged": sx.Perceptron(readout="averaged", max_iter=50, random_state=0),
     "svm": sx.LinearSVM(random_state=0),
 }
+CERTIFY_TIMES = [(None, 0.1), (None, 20.0), (None, 900.0), (30.0, 1.0), (0.0, 1.0)]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -388,3 +389,13 @@ def test_ctrl_c_while_folds_are_fitted_keeps_the_model(after):
     assert (result.model.threshold is not None) is ended
     assert result.model.facts.test.accuracy > 0.6
     assert len(result.model.predict(frame())) == 240
+
+
+# ---------------------------------------------------------------------------------------------- the certificate's time
+
+
+def test_the_certificate_takes_a_tenth_of_the_fit_unless_asked_for():
+    limits = [_certify_seconds(Settings(certify=given), elapsed) for given, elapsed in CERTIFY_TIMES]
+    assert limits == [0.5, 2.0, 5.0, 30.0, 0.0]
+    source = TableInMemory(pa.Table.from_pandas(frame(), preserve_index=False), "t")
+    assert fit(source, ColumnOptions("y"), Settings()).certificate is not None

@@ -26,19 +26,20 @@ def decision_lines(model: Any) -> list[str]:
     if model.calibration is not None and facts.settings.calibrate is not None:
         lines.append(f"Probabilities by {model.calibration.method} calibration on out-of-fold scores.")
     if (threshold := model.threshold) is not None:
-        labels = model.classes_.tolist()
-        lines.append(
-            f"Threshold {threshold.rule}: {str(labels[1])!r} from score {threshold.value:.4g} on"
-            f"{_probability(model)}; out-of-fold precision {threshold.precision:.3f} and recall "
-            f"{threshold.recall:.3f} of {str(labels[threshold.positive])!r}."
-        )
+        lines.append(_threshold_line(model, threshold))
     return lines
 
 
-def _probability(model: Any) -> str:
-    if not model.has_probabilities:
-        return ""
-    return f" (probability {probability_at(model, model.threshold.value):.3f})"
+def _threshold_line(model: Any, threshold: Any) -> str:
+    """Return which scores are of the positive class, and how good that is."""
+    label, value = str(model.classes_.tolist()[threshold.positive]), threshold.value
+    chance = ""
+    if model.has_probabilities:
+        second = probability_at(model, value)
+        chance = f" (probability {second if threshold.positive else 1.0 - second:.3f})"
+    where = f"from score {value:.4g} on" if threshold.positive else f"below score {value:.4g}"
+    score = f"out-of-fold precision {threshold.precision:.3f}, recall {threshold.recall:.3f}"
+    return f"Threshold {threshold.rule}: {label!r} {where}{chance}; {score}."
 
 
 def probability_at(model: Any, score: float) -> float:
