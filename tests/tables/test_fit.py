@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
@@ -36,6 +36,7 @@ from separatrix.tables.sources.opening import open_source
 from separatrix.tables.split import TestSplit
 
 DISK = MemoryBudget(memory=1)
+NUMBERS = ["a", "b", "c", "d"]
 
 
 def frame(n: int = 400, seed: int = 0) -> pd.DataFrame:
@@ -68,11 +69,12 @@ def predictions(model, name, **options):
     return [value for part in parts for value in part.column("prediction").to_pylist()]
 
 
-def prepared(scaler=None, imputer=None) -> ColumnTransformer:
-    """Return the same steps in scikit-learn."""
+def prepared(scaler=None, imputer=None, *, indicator: bool = False) -> ColumnTransformer:
+    """Return the same steps in scikit-learn; with ``indicator``, a feature says where a number was missing."""
     numbers = make_pipeline(imputer or "passthrough", scaler or StandardScaler())
     categories = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    return ColumnTransformer([("n", numbers, ["a", "b", "c", "d"]), ("c", categories, ["colour", "size"])])
+    gaps = [("gaps", MissingIndicator(error_on_new=False), NUMBERS)] if indicator else []
+    return ColumnTransformer([("n", numbers, NUMBERS), *gaps, ("c", categories, ["colour", "size"])])
 
 
 MODELS = {
@@ -90,16 +92,21 @@ MODELS = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", MODELS)
-def test_labels_are_those_of_the_same_steps_in_scikit_learn(model, tmp_path):
+@pytest.mark.parametrize("missing", ["impute", "drop"])
+def test_labels_are_those_of_the_same_steps_in_scikit_learn(model, missing, tmp_path):
     data = frame()
     name = written(data, tmp_path)
     epochs = 40 if model == "network" else None
-    found = fitted(name, settings=Settings(model, certify=0, epochs=epochs)).model
-    whole = data.dropna()
+    options = ColumnOptions("kind") if missing == "impute" else ColumnOptions("kind", missing=missing)
+    found = fitted(name, options, Settings(model, certify=0, epochs=epochs)).model
+    whole = data.dropna() if missing == "drop" else data
+    assert found.facts.rows.dropped == len(data) - len(whole)
     train, test = train_test_split(np.arange(len(whole)), test_size=0.2, random_state=0, stratify=whole.kind)
     train, test = np.sort(train), np.sort(test)
     X = whole.drop(columns="kind")
-    steps = prepared().fit(X.iloc[train])
+    steps = prepared(imputer=SimpleImputer(strategy="median"), indicator=True) if missing == "impute" else prepared()
+    steps.fit(X.iloc[train])
+    assert found.preparation.width == steps.transform(X).shape[1] == (4 + 1 + 3 + 5 if missing == "impute" else 11)
     estimator = MODELS[model].fit(steps.transform(X.iloc[train]), whole.kind.to_numpy()[train])
     expected = estimator.predict(steps.transform(X)).tolist()
     assert [label for label in predictions(found, name) if label is not None] == expected
@@ -171,13 +178,14 @@ def test_rows_streamed_from_disk_train_as_well(model, tmp_path, stream):
     assert not memory.on_disk
     assert disk.rows == memory.rows
     assert disk.rows.read == 6000
-    assert disk.rows.dropped == int(data.isna().any(axis=1).sum())
+    assert disk.rows.dropped == 0
+    assert disk.missing == memory.missing == {"a": data.a.isna().sum(), "size": data["size"].isna().sum()}
     assert disk.classes == memory.classes
     assert disk.test.confusion.sum(axis=1).tolist() == memory.test.confusion.sum(axis=1).tolist()
     assert disk.test.accuracy > memory.test.accuracy - 0.04
 
 
-@pytest.mark.parametrize("missing", ["drop", "mean"])
+@pytest.mark.parametrize("missing", ["impute", "drop", "mean"])
 @pytest.mark.parametrize("model", ["averaged", "perceptron", "neuron"])
 def test_a_group_of_rows_on_disk_is_the_same_fit_as_in_memory_bit_for_bit(model, missing, tmp_path):
     name = written(frame(900), tmp_path)
@@ -191,12 +199,14 @@ def test_a_group_of_rows_on_disk_is_the_same_fit_as_in_memory_bit_for_bit(model,
     assert disk.facts.constant == memory.facts.constant
 
 
-def test_streamed_rows_are_scaled_and_held_out_as_in_memory(tmp_path, stream):
+@pytest.mark.parametrize("missing", ["impute", "mean"])
+def test_streamed_rows_are_scaled_and_held_out_as_in_memory(missing, tmp_path, stream):
     name = written(frame(3000), tmp_path)
-    options, settings = ColumnOptions("kind", missing="mean"), Settings(certify=0, epochs=2)
+    options, settings = ColumnOptions("kind", missing=missing), Settings(certify=0, epochs=2)
     memory, disk = (fitted(name, options, settings, budget).model for budget in (None, DISK))
     for part in ("shift", "factor", "means"):
         np.testing.assert_allclose(getattr(disk.preparation, part), getattr(memory.preparation, part), rtol=1e-12)
+    assert disk.preparation.names == memory.preparation.names
     assert disk.facts.rows == memory.facts.rows
     assert disk.facts.classes == memory.facts.classes
 
@@ -397,18 +407,26 @@ def test_a_model_answers_frames(tmp_path):
     data = frame()
     name = written(data, tmp_path)
     model = fitted(name).model
+    expected = predictions(model, name)
+    assert None not in expected
+    assert model.predict(data).tolist() == expected
+    assert model.predict(pa.Table.from_pandas(data)).tolist() == expected
+    assert model.predict(pl.from_pandas(data)).tolist() == expected
+    assert model.decision_function(data).shape == (len(data), 3)
+    with pytest.raises(ValueError, match="the table has no column 'a', which the model was trained on"):
+        model.predict(data.drop(columns="a"))
+    pink = data.assign(colour="pink")
+    assert model.predict(pink).tolist() == predictions(model, written(pink, tmp_path, "pink.csv"))
+
+
+def test_a_model_that_drops_rows_answers_complete_frames(tmp_path):
+    data = frame()
+    name = written(data, tmp_path)
+    model = fitted(name, ColumnOptions("kind", missing="drop")).model
     whole = data.dropna()
-    expected = [label for label in predictions(model, name) if label is not None]
-    assert model.predict(whole).tolist() == expected
-    assert model.predict(pa.Table.from_pandas(whole)).tolist() == expected
-    assert model.predict(pl.from_pandas(whole)).tolist() == expected
-    assert model.decision_function(whole).shape == (len(whole), 3)
+    assert model.predict(whole).tolist() == [label for label in predictions(model, name) if label is not None]
     with pytest.raises(ValueError, match="has missing values; drop such rows"):
         model.predict(data)
-    with pytest.raises(ValueError, match="the table has no column 'a', which the model was trained on"):
-        model.predict(whole.drop(columns="a"))
-    with pytest.raises(ValueError, match="row 1, column 'colour': the model was not trained on the category 'pink'"):
-        model.predict(whole.assign(colour="pink"))
 
 
 def test_a_table_in_memory_is_a_source():
@@ -500,7 +518,9 @@ def test_a_batch_without_a_complete_row_has_the_same_columns(first, tmp_path):
 
     good, gaps = "1,2,p\n2,1,q\n" * 40_000, ",2,p\n" * 70_000
     model = fitted(
-        lines(tmp_path, "a,b,y\n" + "1,2,p\n2,1,q\n" * 20), ColumnOptions("y"), Settings(certify=0, test=0)
+        lines(tmp_path, "a,b,y\n" + "1,2,p\n2,1,q\n" * 20),
+        ColumnOptions("y", missing="drop"),
+        Settings(certify=0, test=0),
     ).model
     name = lines(tmp_path, "a,b,y\n" + (gaps + good if first else good + gaps), "m.csv")
     for ending in ("csv", "parquet", "jsonl"):
@@ -629,9 +649,14 @@ def test_rows_are_let_go_of_once_they_are_prepared(tmp_path):
 def test_an_update_minds_only_the_labels_of_rows_that_it_trains_on(tmp_path):
     from separatrix.tables.update import update
 
-    model = fitted(lines(tmp_path, "a,y\n" + "1,0\n2,1\n" * 20), ColumnOptions("y"), Settings(certify=0, test=0)).model
-    with open_source(lines(tmp_path, "a,y\n1,0.0\n,0.5\n2,1.0\n", "n.csv")) as source:
+    data, rest = lines(tmp_path, "a,y\n" + "1,0\n2,1\n" * 20), "a,y\n1,0.0\n,0.5\n2,1.0\n"
+    model = fitted(data, ColumnOptions("y", missing="drop"), Settings(certify=0, test=0)).model
+    with open_source(lines(tmp_path, rest, "n.csv")) as source:
         assert update(model, source).dropped == 1
+    model = fitted(data, ColumnOptions("y"), Settings(certify=0, test=0)).model
+    refused = pytest.raises(ValueError, match=r"n\.csv: the label 0\.5 is not of the type of the classes, such as 0")
+    with open_source(lines(tmp_path, rest, "n.csv")) as source, refused:
+        update(model, source)  # the missing number is imputed
 
 
 @pytest.mark.parametrize("budget", [None, DISK], ids=["memory", "disk"])

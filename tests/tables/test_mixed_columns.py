@@ -6,6 +6,7 @@ import gzip
 import json
 import sqlite3
 
+import numpy as np
 import pytest
 
 from separatrix.tables.columns import ColumnOptions
@@ -55,17 +56,38 @@ def test_white_space_around_a_number_is_not_part_of_it(tmp_path, space, name):
     assert found.estimator.coef_.tolist() == plain.estimator.coef_.tolist()
 
 
-@pytest.mark.parametrize("cell", ["\u0663", "\uff13", "\u22123", "1,000", "3 000", "$3", "3%", "unknown", "-", " "])
+@pytest.mark.parametrize("cell", ["\u0663", "\uff13", "\u22123", "3 apples", "1,5", "1,00"])
 @pytest.mark.parametrize("distinct", [3, 30, 400])
 def test_one_bad_cell_of_a_number_column_is_named_with_its_row(tmp_path, cell, distinct):
-    cells = [str(k % distinct) for k in range(500)]
+    cells = [f"{k % distinct}.5" for k in range(500)]
     cells[321] = cell
     sentence = refusal(write(tmp_path / "a.csv", cells))
     assert sentence == (
         f"a.csv, row 322, column 'x' has numbers and also {cell!r}, which is not a number: fix the cell, leave it "
-        "empty if the value is missing, or leave the column out with --exclude x"
+        "empty if the value is missing, leave the column out with --exclude x, or read it as it is with --category x"
     )
     assert refusal(tmp_path / "a.csv", MemoryBudget(1000)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("1,000", 1000.0), ("3 000", 3000.0), ("$3", 3.0), ("3%", 3.0), ("3 \u20ac", 3.0), ("-\u00a33", -3.0)]
+    + [(cell, np.nan) for cell in ("unknown", "-", " ", "?", "n/a", "None", ".")],
+)
+@pytest.mark.parametrize("distinct", [3, 30, 400])
+def test_one_number_in_another_notation_is_a_number_and_a_mark_is_a_missing_one(tmp_path, cell, value, distinct):
+    cells = [str(k % distinct) for k in range(500)]
+    cells[321] = cell
+    for budget in (None, MemoryBudget(1000)):
+        model = fitted(write(tmp_path / "a.csv", cells), budget=budget)
+        expected = np.array([k % distinct for k in range(500)], dtype=float)
+        expected[321] = value
+        gap = np.isnan(expected)
+        filled = np.where(gap, np.nanmedian(expected), expected)
+        assert model.preparation.names == ["x", "x missing"][: 1 + gap.any()]
+        np.testing.assert_allclose([model.preparation.shift[0], model.preparation.factor[0]],
+                                   [filled.mean(), filled.std()], rtol=1e-12)  # fmt: skip
+        assert model.facts.missing == ({"x": 1} if gap.any() else {})
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.sqlite", "a.csv.gz"])
@@ -77,14 +99,29 @@ def test_other_sources_of_text_name_the_row_too(tmp_path, name):
     )
 
 
-@pytest.mark.parametrize("form", ["{},5", "{},000", "\u2212{}", "\u0663{}", "{}\uff10", "+{},5 "])
+@pytest.mark.parametrize("form", ["\u2212{}", "\u0663{}", "{}\uff10"])
 @pytest.mark.parametrize("distinct", [2, 30, 400])
-def test_a_whole_column_of_numbers_in_another_notation_is_refused(tmp_path, form, distinct):
+def test_a_whole_column_of_numbers_in_other_digits_is_refused(tmp_path, form, distinct):
     cells = [form.format(k % distinct + 1) for k in range(500)]
     assert refusal(write(tmp_path / "a.csv", cells)) == (
-        f"a.csv, row 1, column 'x': {cells[0]!r} is not read as a number: write numbers with the digits 0 to 9 and a "
-        "decimal point, or leave the column out with --exclude x"
+        f"a.csv, row 1, column 'x': {cells[0]!r} is not read as a number: write numbers with the digits 0 to 9, leave "
+        "the column out with --exclude x, or read it as it is with --category x"
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "notation", "value"),
+    [("{},5", "1234,5", 0.5), ("+{},5 ", "1234,5", 0.5), ("{},000", "1,234.5", None)],
+)
+@pytest.mark.parametrize("distinct", [2, 30, 400])
+def test_a_whole_column_of_numbers_in_another_notation_is_read(tmp_path, form, notation, value, distinct):
+    model = fitted(write(tmp_path / "a.csv", [form.format(k % distinct + 1) for k in range(500)]))
+    feature = model.preparation.features[0]
+    assert (feature.role, feature.notation) == ("number", notation)
+    whole = np.array([k % distinct + 1.0 for k in range(500)])
+    numbers = whole * 1000 if value is None else whole + value
+    np.testing.assert_allclose(model.preparation.shift, [numbers.mean()], rtol=1e-12)
+    assert model.facts.notes[0] == f"Read as numbers: x ({notation})."
 
 
 def test_many_kinds_of_bad_cells_among_few_numbers_are_a_slip_too(tmp_path):
@@ -98,9 +135,11 @@ def test_the_first_bad_cell_far_behind_many_numbers_is_named(tmp_path, monkeypat
     assert "row 5,001, column 'x' has numbers and also 'oops'" in refusal(write(tmp_path / "a.csv.gz", cells))
 
 
-def test_numbers_that_a_source_keeps_as_text_are_told_as_such(tmp_path):
-    path = write(tmp_path / "a.jsonl", [str(k) for k in range(300)])
-    assert "column 'x' is text, but its first values are numbers: make them numbers" in refusal(path)
+def test_numbers_that_a_source_keeps_as_text_are_numbers(tmp_path):
+    model = fitted(write(tmp_path / "a.jsonl", [str(k) for k in range(300)]))
+    assert model.preparation.names == ["x"]
+    assert model.preparation.shift.tolist() == [149.5]
+    assert model.facts.notes == ("Read as numbers: x (1234.5).",)
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,8 @@ def read_numbers(column: Any, notation: str) -> Floats:
     >>> import pyarrow as pa
     >>> read_numbers(pa.array(["1,234", " 5.5 ", "?", None]), "1,234.5")
     array([1234. ,    5.5,    nan,    nan])
+    >>> read_numbers(pa.array(["1.234,5", "1.234", "1.5"]), "1.234,5")  # the last is in no other notation than 1234.5
+    array([1234.5, 1234. ,    1.5])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -108,12 +110,13 @@ def read_numbers(column: Any, notation: str) -> Floats:
     encoded = column.dictionary_encode()
     texts = pc.utf8_trim(encoded.dictionary.cast(pa.string()), SPACES)
     pattern, thousands, decimal = _NUMBERS[notation]
-    fits = pc.match_substring_regex(texts, f"^(?:{_SIGN}{_UNIT}(?:{pattern}){_TAIL}|{_SIGN}{_PLAIN})$")
-    digits = pc.replace_substring_regex(texts, f"[$€£% {thousands}]|^\\+", "") if thousands != "." else (
-        pc.replace_substring_regex(texts, "[$€£% .]|^\\+", "")
-    )  # fmt: skip
-    digits = pc.replace_substring(digits, decimal, ".")
-    numbers = np.append(as_floats(pc.if_else(fits, digits, None).cast(pa.float64())), np.nan)
+    fits = pc.match_substring_regex(texts, f"^{_SIGN}{_UNIT}(?:{pattern}){_TAIL}$")
+    plain = pc.match_substring_regex(texts, f"^{_SIGN}{_PLAIN}$")  # another file may be written so
+    marks = pc.replace_substring_regex(texts, f"[$€£% {thousands}]", "")
+    digits = pc.if_else(fits, pc.replace_substring(marks, decimal, "."), texts)
+    fits = pc.or_(fits, plain)
+    numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), None).cast(pa.float64())
+    numbers = np.append(as_floats(numbers), np.nan)
     absent = pc.is_in(pc.utf8_lower(texts), pa.array(sorted(ABSENT)))
     bad = np.append(~np.array(pc.or_(fits, absent).to_pylist(), dtype=bool), False)
     places = np.where(known(encoded.indices), values_of(encoded.indices, np.int32), len(texts))

@@ -60,7 +60,7 @@ def suggested(
             out[column.name] = role
     if options.detect and numbers is not None:
         for place, column in enumerate(chosen.numbers):
-            if column.name not in given and not chosen.notations.get(column.name):
+            if column.name not in given:
                 role = _of_numbers(column, numbers[:, place])
                 if role is not None:
                     out[column.name] = role
@@ -116,7 +116,8 @@ def _of_numbers(column: Column, cells: Any) -> Role | None:
     """Return that a number column counts the rows, or names them; None for a quantity."""
     if len(cells) < _FEWEST or not np.isfinite(cells).all() or (cells != np.floor(cells)).any():
         return None
-    steps = np.diff(cells)
+    with np.errstate(over="ignore"):  # numbers near 1e308
+        steps = np.diff(cells)
     if cells[0] in (0.0, 1.0) and (steps == 1.0).all():
         return Role("none", why="id: it counts the rows")
     if _NAMED_ID.search(column.name) is None:

@@ -23,6 +23,7 @@ from rich.console import Console
 from runner_tasks import Hungry, half, hungry, killed, measured_elsewhere, quick, slow, wrong
 from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
@@ -99,7 +100,7 @@ def islands():
 
 
 def penguins() -> tuple[pd.DataFrame, np.ndarray]:
-    data = pd.read_csv(datasets.path("penguins")).dropna()
+    data = pd.read_csv(datasets.path("penguins"))
     return data.drop(columns="island"), data.island.to_numpy().astype(str)
 
 
@@ -107,14 +108,20 @@ def steps(estimator):
     """The same preparation in scikit-learn."""
     numbers, categories = penguins()[0].select_dtypes("number").columns, ["species", "sex"]
     first = make_column_transformer(
-        (StandardScaler(), list(numbers)), (OneHotEncoder(sparse_output=False), categories), sparse_threshold=0
+        (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), list(numbers)),
+        (MissingIndicator(error_on_new=False), list(numbers)),
+        (OneHotEncoder(sparse_output=False), categories),
+        sparse_threshold=0,
     )
     return make_pipeline(first, estimator)
 
 
 def parted():
+    """Return training and test rows and labels, the rows in the order of the table."""
     X, y = penguins()
-    return train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
+    train, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=0, stratify=y)
+    train, test = np.sort(train), np.sort(test)
+    return X.iloc[train], X.iloc[test], y[train], y[test]
 
 
 def by_name(comparison):
@@ -168,8 +175,6 @@ def test_folds_are_those_of_scikit_learn_each_scaled_by_its_own_rows():
 
 def test_sizes_are_those_of_saved_models(islands, tmp_path):
     X, _, y, _ = parted()
-    order = np.argsort(X.index)  # fit keeps the rows in the order of the table
-    X, y = X.iloc[order], y[order]
     numbers = steps("passthrough")[:1].fit_transform(X)
     for name in ("averaged", "voted", "svm", "kernel-svm"):
         model = make(name, epochs=EPOCHS, time_limit=None, seed=0, parameters={}).fit(numbers, y)
@@ -335,7 +340,7 @@ def test_a_sample_is_scored_and_told_apart_on_its_own_rows(monkeypatch, islands)
     comparison_words.show_comparison(comparison, [])
     text = screen.file.getvalue()
     assert "k-nn * " in text
-    assert "* k-nn: random sample of 23 of the 67 test rows" in text
+    assert "* k-nn: random sample of 23 of the 69 test rows" in text
     both = np.array([True, True, True, True]), np.array([True, True, False, False])
     assert mcnemar_holm([both[0], ~both[0]], both)[1] == 0.5
 
@@ -481,7 +486,7 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
         "separatrix", "source", "rows", "numbers", "sparse", "scale", "classes", "plan", "threads", "contenders",
         "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures", "metric",
     }  # fmt: skip
-    assert result["rows"] == {"read": 344, "dropped": 11, "train": 266, "held_out": 67}
+    assert result["rows"] == {"read": 344, "dropped": 0, "train": 275, "held_out": 69}
     assert {each["name"] for each in result["contenders"]} == {"svm", "k-nn", "averaged"}
     for each in result["contenders"]:
         assert set(each) == {
@@ -530,10 +535,10 @@ def test_k_nn_slows_down_with_the_rows_and_a_plane_does_not(run):
 
 def test_the_table_for_people(run):
     out = done(run("compare", "penguins", "--target", "island", "--models", "svm,k-nn,tree", "--certify", 0.5))
-    for words in ("266 training rows, 67 test rows", "predict/row", "memory", "gap ", "majority class", "best",
-                  "The 266 training rows:", "accuracy", "95% CI"):  # fmt: skip
+    for words in ("275 training rows, 69 test rows", "predict/row", "memory", "gap ", "majority class", "best",
+                  "The 275 training rows:", "accuracy", "95% CI"):  # fmt: skip
         assert words in out, words
-    assert max(len(line) for line in out.split("The 266")[0].splitlines()[2:8]) <= 100
+    assert max(len(line) for line in out.split("The 275")[0].splitlines()[2:8]) <= 100
 
 
 @pytest.mark.parametrize(
@@ -560,7 +565,7 @@ def test_a_narrow_screen_shows_fewer_columns_and_no_word_in_parts(width, hidden,
 
 def test_folds_are_told_to_people(run):
     out = done(run("compare", "penguins", "--target", "island", "--models", "svm", "--folds", 2, "--certify", 0))
-    assert "2-fold cross-validation, 166 training rows per fold" in out
+    assert "2-fold cross-validation, 172 training rows per fold" in out
 
 
 def test_too_many_classes_for_a_certificate_are_told(run):
@@ -648,8 +653,8 @@ def test_a_contender_that_cannot_learn_from_the_rows_says_why(run):
         (["--test", "2"], "--test must be at least 0 and below 1; found 2"),
         (["--folds", "1"], "--folds must be at least 2; found 1"),
         (
-            ["--folds", "50"],
-            "penguins: class 'Torgersen' has 47 rows, too few for --folds 50: each fold needs at least one",
+            ["--folds", "60"],
+            "penguins: class 'Torgersen' has 52 rows, too few for --folds 60: each fold needs at least one",
         ),
         (["--folds", "3", "--test", "0.3"], "--test and --folds cannot both be given; choose one"),
         (["--time-limit", "0"], "--time-limit must be a positive number of seconds; found 0"),
