@@ -54,7 +54,7 @@ from separatrix.cli.options import (
 from separatrix.cli.writing import say
 from separatrix.rules.losses import LOSSES
 from separatrix.stops.text import FORMS, SCHEDULE
-from separatrix.tables.kinds import MODELS
+from separatrix.tables.kinds import DEFAULT, MODELS, ONLINE
 
 Model = enum.Enum("Model", {name: name for name in MODELS}, type=str)  # type: ignore[misc]
 
@@ -84,7 +84,8 @@ def fit(
         typer.Option(
             help="Perceptrons: averaged, perceptron (last weights), voted, pocket. logistic: logistic regression; "
             "neuron: sigmoid unit by gradient descent on the log loss (--param loss=squared: Lecture 002). svm: "
-            "maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. [default: averaged]",
+            "maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. "
+            "[default: logistic; averaged with --epochs, --stop or --record, and where rows do not fit into memory]",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -226,8 +227,9 @@ def fit(
         )
         options = replace(options, split=split)
         share, file = test_of(test, split)
+        online = any(value is not None for value in (epochs, stop, record))
         settings = Settings(
-            "averaged" if model is None else model.value, share, epochs, time_limit, seed or 0,
+            model.value if model is not None else ONLINE if online else DEFAULT, share, epochs, time_limit, seed or 0,
             with_record(parameters(param or []), record, every), certify, stop, class_weight,
             None if calibrate is None else calibrate.value, threshold, positive, cv, file, tune,
         )  # fmt: skip
@@ -243,7 +245,15 @@ def fit(
             tested = stack.enter_context(open_named(settings.test_file, delimiter=delimiter, bar=bar))
         verbose = 1 if bar.visible else 0
         result = run_fit(
-            opened, options, settings, budget, test_source=tested, before=before, watch=bar, verbose=verbose
+            opened,
+            options,
+            settings,
+            budget,
+            test_source=tested,
+            before=before,
+            on_disk_model=ONLINE if model is None and before is None else None,
+            watch=bar,
+            verbose=verbose,
         )
         save(result.model, path)
         problem = None

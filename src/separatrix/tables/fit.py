@@ -57,22 +57,29 @@ def fit(
     *,
     test_source: TableSource | MatrixSource | None = None,
     before: TableModel | None = None,
+    on_disk_model: str | None = None,
     watch: Watch = _quiet,
     verbose: int = 0,
 ) -> FitResult:
     """Fit a model to a source; ``before`` is an interrupted one, to resume.
 
-    The test set is drawn from the source (``settings.test``), unless it is a source of its own.
+    The test set is drawn from the source (``settings.test``), unless it is a source of its own. Rows that do not fit
+    into memory are learned by ``on_disk_model``, if one is named, where the model of the settings cannot.
     """
     began = time.perf_counter()
-    with _prepared(source, options, settings, budget or MemoryBudget(), watch) as table:
+    anywhere = (
+        settings if settings.model in ON_DISK or on_disk_model is None else replace(settings, model=on_disk_model)
+    )
+    with _prepared(source, options, anywhere, budget or MemoryBudget(), watch) as table:
         if test_source is not None:
             table.test = read_test(test_source, table)
             table.facts = replace(table.facts, rows=replace(table.facts.rows, test=table.test.n))
-        facts = replace(table.facts, settings=settings)
         run = stream
         if (rows := in_memory(table.train)) is not None:
             table.train, run = rows, train
+        else:
+            settings = anywhere
+        facts = replace(table.facts, settings=settings)
         check_decisions(settings, table)
         watch("fit")
         trained = run(table, settings, before, watch, verbose)

@@ -46,6 +46,8 @@ MODELS = {
     "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
 }
 _SOLVED = ("LinearSVM", "LogisticRegression")  # to a duality gap, with a time limit at most
+DEFAULT = "logistic"
+ONLINE = "averaged"  # where training goes epoch by epoch, in memory or on disk
 ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)
 _OWN = {
     "max_iter": "use --epochs",

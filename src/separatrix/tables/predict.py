@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.tables.columns import column_called, separated
+from separatrix.tables.kinds import DEFAULT
 from separatrix.tables.model import TableModel
 from separatrix.tables.rows import Block, ModelRows, check_unknown
 from separatrix.tables.sources.base import MatrixSource, TableSource
@@ -73,7 +74,7 @@ def _without_probabilities(model: TableModel) -> str:
     facts = model.facts
     source = facts.source if facts.source not in ("", "the query", "standard input") else "FILE"
     command = f"separatrix fit {shlex.quote(source)} --target {shlex.quote(model.target)}"
-    if facts.settings.model != "averaged":
+    if facts.settings.model != DEFAULT:
         command += f" --model {facts.settings.model}"
     kind = type(model.estimator).__name__
     return (

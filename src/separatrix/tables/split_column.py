@@ -12,6 +12,7 @@ import numpy as np
 
 from separatrix.geometry.rows import Floats
 from separatrix.tables.arrow_columns import as_floats
+from separatrix.tables.notations import ISO, date_notation, read_moments
 
 
 class SplitBy(NamedTuple):
@@ -50,6 +51,7 @@ class SplitReader:
         self.by = parse_split(split)
         self._where = where
         self._codes: dict[Any, int] = {}
+        self._notation: str | None = None
 
     def read(self, cells: Any, first: int) -> Floats:
         """Return a number for each cell of an Arrow array; ``first`` is the number of its first row."""
@@ -90,22 +92,20 @@ class SplitReader:
         return numbers
 
     def _texts(self, cells: Any, first: int) -> Floats:
-        """Return texts as dates, or say which is none."""
-        import pyarrow as pa
-
+        """Return texts as dates in the notation that the first rows have in common, or say which is none."""
+        if self._notation is None:
+            self._notation = date_notation(set(cells.to_pylist()), sure=True) or ISO
         try:
-            return _microseconds(cells)
-        except pa.ArrowInvalid:
-            pass
-        for row, cell in enumerate(cells.to_pylist(), start=first):
-            try:
-                _microseconds(pa.array([cell]))
-            except pa.ArrowInvalid:
-                raise ValueError(
-                    f"{self._at(row)}: {cell!r:.60} is not a date such as 2024-05-31 or 2024-05-31 14:30:00, which "
-                    "--split time needs"
-                ) from None
-        raise ValueError(f"{self._where}, column {self.by.column!r}: --split time cannot read its dates")
+            moments, known = read_moments(cells, self._notation)
+        except ValueError as problem:
+            row = problem.args[0]
+            raise ValueError(
+                f"{self._at(first + row)}: {cells[row].as_py()!r:.60} is not a date written as the others, or as "
+                "2024-05-31, which --split time needs"
+            ) from None
+        if not known.all():
+            self._refuse_gap(first + int(np.flatnonzero(~known)[0]))
+        return moments.astype(np.float64)
 
 
 def _microseconds(cells: Any, zone: str | None = None) -> Floats:
