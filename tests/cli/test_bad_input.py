@@ -114,7 +114,7 @@ def test_options_that_cannot_be_meant(refused, arguments, words):
         ("a,y\n1,x\nnine,z\n2,x\n3,z\n", "column 'a' has numbers and also 'nine'"),
         ("a,y\n1,x\ninf,z\n2,x\n3,z\n", "row 2, column 'a': inf is not a finite number"),
         ("a,a,y\n1,1,x\n2,2,z\n", "two columns called 'a'"),
-        ("1,2,3\n4,5,6\n", "has numbers only; a header line"),
+        ("1,2,3\n4,5,6\n", "has numbers only; give --no-header if it is data"),
         ("a,w,y\n1,-1,x\n2,1,z\n3,1,x\n4,1,z\n", None),
     ],
 )  # fmt: skip
