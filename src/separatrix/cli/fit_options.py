@@ -9,10 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import DATA
+from separatrix.cli.options import DATA, DECISIONS
 from separatrix.rules.losses import LOSSES
-
-DECISIONS = "Decisions"
 
 
 class Calibration(str, enum.Enum):
