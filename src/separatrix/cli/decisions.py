@@ -17,11 +17,13 @@ def decision_lines(model: Any) -> list[str]:
         place = tuning.values.index(tuning.best)
         lines.append(
             f"Tuned {tuning.parameter} = {tuning.best:g}, the best of {len(tuning.values)} "
-            f"({METRICS[tuning.metric]} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f} over "
+            f"({METRICS.get(tuning.metric, tuning.metric)} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f} over "
             f"{tuning.folds} folds)."
         )
     if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
-        each = [f"{METRICS[name]} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
+        each = [
+            f"{METRICS.get(name, name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()
+        ]
         lines.append(f"Cross-validation, {scores.folds} folds of the training rows: {', '.join(each)}.")
     if model.calibration is not None and facts.settings.calibrate is not None:
         lines.append(f"Probabilities by {model.calibration.method} calibration on out-of-fold scores.")
