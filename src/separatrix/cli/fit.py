@@ -20,7 +20,7 @@ from separatrix.cli.fit_options import (
     ThresholdText,
     Tune,
     as_before,
-    test_of,
+    share_or_file,
     with_record,
 )
 from separatrix.cli.guard import guard
@@ -204,7 +204,7 @@ def fit(
             target_of(source, target), features, exclude, weight, text, text_method, missing, scale, max_levels
         )
         options = replace(options, split=split)
-        share, file = test_of(test, split)
+        share, file = share_or_file(test, split)
         settings = Settings(
             "averaged" if model is None else model.value, share, epochs, time_limit, seed or 0,
             with_record(parameters(param or []), record, every), certify, stop, class_weight,
