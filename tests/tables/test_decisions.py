@@ -26,6 +26,7 @@ from separatrix.tables.calibration import (
 )
 from separatrix.tables.class_weights import class_weight_of, parse_class_weight
 from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.facts import CrossValidation, TuningRecord
 from separatrix.tables.fit import _certify_seconds, fit
 from separatrix.tables.folds import stratified_folds
 from separatrix.tables.settings import MemoryBudget, Settings
@@ -399,3 +400,18 @@ def test_the_certificate_takes_a_tenth_of_the_fit_unless_asked_for():
     assert limits == [0.5, 2.0, 5.0, 30.0, 0.0]
     source = TableInMemory(pa.Table.from_pandas(frame(), preserve_index=False), "t")
     assert fit(source, ColumnOptions("y"), Settings()).certificate is not None
+
+
+def test_forged_records_are_refused():
+    for make in (
+        lambda: CrossValidation(3, {"accuracy": (0.5, 0.5)}),
+        lambda: CrossValidation(2, None),
+        lambda: TuningRecord("C", "accuracy", 5, (1.0,), (0.5, 0.6), (0.1,), 1.0),
+        lambda: TuningRecord("C", "accuracy", 5, (1.0,), (0.5,), (0.1,), 2.0),
+        lambda: TuningRecord("C", None, 5, (1.0,), (0.5,), (0.1,), 1.0),
+    ):
+        with pytest.raises(ValueError, match="the facts about the model are damaged"):
+            make()
+    made = fitted(frame())
+    with pytest.raises(ValueError, match="a calibration and a threshold must be of their own classes"):
+        type(made)(made.preparation, made.estimator, made.target, threshold="0.5")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC"}
+_METRICS = {"balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC"}  # others are called what they are
 
 
 def decision_lines(model: Any) -> list[str]:
@@ -15,19 +15,21 @@ def decision_lines(model: Any) -> list[str]:
     lines = []
     if (tuning := facts.tuning) is not None:
         place = tuning.values.index(tuning.best)
-        lines.append(
-            f"Tuned {tuning.parameter} = {tuning.best:g}, the best of {len(tuning.values)} "
-            f"({METRICS[tuning.metric]} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f} over "
-            f"{tuning.folds} folds)."
-        )
+        score = f"{_named(tuning.metric)} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f}"
+        best = f"Tuned {tuning.parameter} = {tuning.best:g}, the best of {len(tuning.values)}"
+        lines.append(f"{best} ({score} over {tuning.folds} folds).")
     if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
-        each = [f"{METRICS[name]} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
+        each = [f"{_named(name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
         lines.append(f"Cross-validation, {scores.folds} folds of the training rows: {', '.join(each)}.")
     if model.calibration is not None and facts.settings.calibrate is not None:
         lines.append(f"Probabilities by {model.calibration.method} calibration on out-of-fold scores.")
     if (threshold := model.threshold) is not None:
         lines.append(_threshold_line(model, threshold))
     return lines
+
+
+def _named(metric: str) -> str:
+    return _METRICS.get(metric, metric)
 
 
 def _threshold_line(model: Any, threshold: Any) -> str:

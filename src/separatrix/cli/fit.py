@@ -20,7 +20,7 @@ from separatrix.cli.fit_options import (
     ThresholdText,
     Tune,
     as_before,
-    test_of,
+    share_or_file,
     with_record,
 )
 from separatrix.cli.guard import guard
@@ -226,7 +226,7 @@ def fit(
             dates,
         )
         options = replace(options, split=split)
-        share, file = test_of(test, split)
+        share, file = share_or_file(test, split)
         online = any(value is not None for value in (epochs, stop, record))
         settings = Settings(
             model.value if model is not None else ONLINE if online else DEFAULT, share, epochs, time_limit, seed or 0,

@@ -9,10 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.options import DATA
+from separatrix.cli.options import DATA, DECISIONS
 from separatrix.rules.losses import LOSSES
-
-DECISIONS = "Decisions"
 
 
 class Calibration(str, enum.Enum):
@@ -85,12 +83,12 @@ Folds = Annotated[
 ]
 
 
-def test_of(given: str | None, split: str | None) -> tuple[float, str | None]:
+def share_or_file(given: str | None, split: str | None) -> tuple[float, str | None]:
     """Return the fraction of rows in the test set, and its file where it is one of its own.
 
     Examples
     --------
-    >>> test_of("0.1", None), test_of("new.csv", None), test_of(None, None)
+    >>> share_or_file("0.1", None), share_or_file("new.csv", None), share_or_file(None, None)
     ((0.1, None), (0.0, 'new.csv'), (0.2, None))
     """
     if given is None:

@@ -54,11 +54,13 @@ class SigmoidCalibration:
     def fit(cls, scores: Floats, labels: NDArray[Any], n_classes: int, weights: Any = None) -> SigmoidCalibration:
         """Fit a sigmoid to each column of out-of-fold scores."""
         from sklearn.calibration import _SigmoidCalibration
+        from threadpoolctl import threadpool_limits
 
-        every = [
-            _SigmoidCalibration().fit(own, positive, weights)
-            for own, positive in _one_vs_rest(scores, labels, n_classes)
-        ]
+        with threadpool_limits(1):  # its products of vectors are too short for threads, which would wait for each other
+            every = [
+                _SigmoidCalibration().fit(own, positive, weights)
+                for own, positive in _one_vs_rest(scores, labels, n_classes)
+            ]
         return cls(np.array([float(each.a_) for each in every]), np.array([float(each.b_) for each in every]))
 
     def probabilities(self, scores: Floats) -> Floats:

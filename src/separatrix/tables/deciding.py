@@ -34,8 +34,9 @@ from separatrix.tables.training import Watch, new_estimator, train
 from separatrix.tables.tuning import strength, tune, with_strength
 from separatrix.text import listed
 
-_CHEAP = 4_000_000  # numbers of all one-vs-rest tasks, at 50 epochs: five more fits take a fraction of a second
-_CHEAP_ROWS = 2_000  # of a model that is not linear
+# What is calibrated by default, so that five more fits take about half a second: numbers of all one-vs-rest tasks, of
+# perceptrons at 50 epochs and of other linear models; rows of models that are not linear.
+_CHEAP, _CHEAP_SOLVED, _CHEAP_ROWS = 4_000_000, 500_000, 500
 _EPOCHS = 50
 
 
@@ -176,5 +177,6 @@ def _method(settings: Settings, estimator: Any, rows: PreparedRows, n_classes: i
     numbers = rows.X.nnz if is_sparse(rows.X) else rows.X.size
     epochs = settings.epochs or MODELS[settings.model].epochs or _EPOCHS
     work = numbers * (1 if n_classes == 2 else n_classes) * max(epochs, _EPOCHS) / _EPOCHS
+    most = _CHEAP if MODELS[settings.model].estimator == "Perceptron" else _CHEAP_SOLVED
     linear = hasattr(estimator, "coef_") or rows.n <= _CHEAP_ROWS
-    return "sigmoid" if work <= _CHEAP and linear else None
+    return "sigmoid" if work <= most and linear else None

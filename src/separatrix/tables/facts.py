@@ -95,9 +95,9 @@ class CrossValidation(_Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for each in self.scores.values():
-            if not _are_numbers(each) or len(each) != self.folds:
-                raise ValueError("the facts about the model are damaged: a cross-validation has a score for each fold")
+        scores = self.scores if isinstance(self.scores, dict) else {None: ()}
+        if not all(isinstance(name, str) and _are_numbers(each, self.folds) for name, each in scores.items()):
+            raise ValueError("the facts about the model are damaged: a cross-validation has a score for each fold")
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,15 @@ class TuningRecord(_Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        named = isinstance(self.parameter, str) and isinstance(self.metric, str) and isinstance(self.values, tuple)
+        size = len(self.values) if named else -1
         lists = (self.values, self.means, self.deviations)
-        if not all(map(_are_numbers, lists)) or len({len(each) for each in lists}) != 1 or self.best not in self.values:
+        if not all(_are_numbers(each, size) for each in lists) or self.best not in self.values:
             raise ValueError("the facts about the model are damaged: a tuning has scores for each candidate")
 
 
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, tuple) and all(type(each) in (int, float) for each in values)
+def _are_numbers(values: Any, size: int) -> bool:
+    return isinstance(values, tuple) and len(values) == size and all(type(each) in (int, float) for each in values)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def stratified_folds(labels: NDArray[Any], classes: Sequence[Any], folds: int, s
     Examples
     --------
     >>> [test.tolist() for _, test in stratified_folds(np.array([0, 0, 1, 1]), ["a", "b"], 5, seed=0)]
-    [[1, 3], [0, 2]]
+    [[1, 2], [0, 3]]
     """
     from sklearn.model_selection import StratifiedKFold
 

@@ -71,6 +71,8 @@ class TableModel:
         spread = self.deviations
         if spread is not None and not (is_array(spread, "f8", (width,)) and (spread >= 0).all()):
             raise ValueError(f"the standard deviations must be {width} numbers, none of them negative")
+        if not isinstance(self.calibration, Calibration | None) or not isinstance(self.threshold, Threshold | None):
+            raise ValueError("a calibration and a threshold must be of their own classes")
         n_classes = len(getattr(self.estimator, "classes_", ()))
         if self.calibration is not None and self.calibration.n_scores != (1 if n_classes <= 2 else n_classes):
             raise ValueError(f"the calibration is of {self.calibration.n_scores} scores, not of {n_classes} classes")

@@ -138,7 +138,7 @@ def whole_groups(groups: NDArray[np.float64], test: float, seed: int) -> Mask:
     Examples
     --------
     >>> whole_groups(np.array([0.0, 0.0, 1.0, 2.0, 2.0]), 0.4, seed=0).astype(int).tolist()
-    [1, 1, 0, 1, 1]
+    [0, 0, 1, 1, 1]
     """
     mask = np.zeros(len(groups), dtype=bool)
     if not test:
