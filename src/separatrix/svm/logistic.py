@@ -35,6 +35,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 _FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
 _SPARSE_FLOPS_PER_TOUCH = 1.5
 _FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
+_BLOCK = 1 << 14  # rows whose exponentials are taken at once
 _MOST_EQUATIONS = 5000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
@@ -81,9 +82,20 @@ class LogisticTask:
     @cached_property
     def sides(self) -> tuple[float, float]:
         """What the positive and the negative examples count in all."""
-        both = (np.where(self.signs * side > 0, self.costs, 0.0) for side in (1.0, -1.0))
-        positive, negative = (_core.dot(side, np.ones(self.n)) for side in both)
-        return positive, negative
+        return self.by_side(self.costs)
+
+    def by_side(self, values: Floats) -> tuple[float, float]:
+        """Return the sums of the positive and of the negative examples' values."""
+        return _core.dot(self._indicators[0], values), _core.dot(self._indicators[1], values)
+
+    @cached_property
+    def _indicators(self) -> tuple[Floats, Floats]:
+        return np.where(self.signs > 0, 1.0, 0.0), np.where(self.signs > 0, 0.0, 1.0)
+
+    @cached_property
+    def ones(self) -> Floats:
+        """A 1 for every row."""
+        return np.ones(self.n)
 
     @cached_property
     def lengths(self) -> Floats:
@@ -182,7 +194,7 @@ def _at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None =
     if task.biased:
         bias = best_bias(task, scores, bias)
     margins = signs * (scores + bias)
-    wrong = np.asarray(sigmoid(-margins))
+    wrong = _wrong(margins)
     alpha = costs * wrong
     spilt = 0.0
     if task.free:
@@ -193,10 +205,13 @@ def _at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None =
     if task.bias:
         gap += 0.5 * (bias / task.bias - task.bias * _core.dot(signs, alpha)) ** 2
     primal = _value(task, _core.dot(weights, weights), bias, margins)
+    slopes = alpha  # with which the two values feel the error of a margin
     if guess is not None and gap > tol * primal:
-        gap = min(gap, _gap_of(task, weights, bias, margins, guess, tol * primal))
-    rounding = _rounding(task, weights, bias, alpha, primal, math.sqrt(square))
-    least = 1e-16 * _core.dot(costs, np.ones(task.n))
+        other = _gap_of(task, weights, bias, margins, guess, tol * primal)
+        if other < gap:
+            gap, slopes = other, alpha + 2.0 * costs * np.abs(guess - wrong)
+    rounding = _rounding(task, weights, bias, slopes, primal, math.sqrt(square))
+    least = 1e-16 * sum(task.sides)
     solution = LogisticSolution(weights, bias, primal, gap, rounding, least)
     return _Point(weights, bias, scores, margins, wrong, gradient, solution)
 
@@ -209,16 +224,13 @@ def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, g
     """
     alpha = task.costs * guess
     if task.free:
-        ones = np.ones(task.n)
-        sums = [_core.dot(np.where(task.signs * side > 0, alpha, 0.0), ones) for side in (1.0, -1.0)]
+        sums = task.by_side(alpha)
         if not min(sums) > 0.0:
             return math.inf
         heavier = task.signs > 0 if sums[0] > sums[1] else task.signs < 0
         guess = np.where(heavier, guess * (min(sums) / max(sums)), guess)
         alpha = task.costs * guess
-    losses = np.asarray(Log.value(margins))  # minus the logarithm of 1 - s(-m)
-    rows = guess * (np.log(guess) + losses + margins) + (1.0 - guess) * (np.log1p(-guess) + losses)
-    apart = max(_core.dot(task.costs, rows), 0.0)
+    apart = max(_core.dot(task.costs, _by_blocks(_divergence, guess, margins)), 0.0)
     if not apart <= limit:
         return math.inf
     off = weights - _core.combine(task.rows.matrix, task.signs * alpha)
@@ -228,9 +240,30 @@ def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, g
     return gap
 
 
+def _divergence(p: Floats, margins: Floats) -> Floats:
+    """Return the Kullback-Leibler divergence of p from ``s(-m)``."""
+    losses = np.asarray(Log.value(margins))  # minus the logarithm of 1 - s(-m)
+    return np.asarray(p * (np.log(p) + losses + margins) + (1.0 - p) * (np.log1p(-p) + losses))
+
+
+def _wrong(margins: Floats) -> Floats:
+    """Return ``s(-m)``, the probability of the other class."""
+    return _by_blocks(lambda m: sigmoid(-m), margins)
+
+
+def _by_blocks(function: Callable[..., Floats], *columns: Floats) -> Floats:
+    """Return what a function of each row's numbers gives, computed on so many rows at a time as a cache holds."""
+    n = len(columns[0])
+    values = np.empty(n)
+    for first in range(0, n, _BLOCK):
+        some = slice(first, first + _BLOCK)
+        values[some] = function(*(column[some] for column in columns))
+    return values
+
+
 def _value(task: LogisticTask, square: float, bias: float, margins: Floats) -> float:
     """Return the primal value, given ``|w|^2``."""
-    return 0.5 * (square + task.lean * bias * bias) + _core.dot(task.costs, np.asarray(Log.value(margins)))
+    return 0.5 * (square + task.lean * bias * bias) + _core.dot(task.costs, _by_blocks(Log.value, margins))
 
 
 def _products(matrix: _core.Matrix, w: Floats) -> Floats:
@@ -240,7 +273,8 @@ def _products(matrix: _core.Matrix, w: Floats) -> Floats:
 def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
     """Return the bias with the least loss for these scores ``w.x``, by Newton's method from ``bias``.
 
-    It lies where the classes' losses pull equally; where all rows would be on their correct side, or none, they do not.
+    It lies where the classes' losses, and the penalty where there is one, pull equally. Newton's method is kept between
+    two ends at which one of them pulls more.
 
     Examples
     --------
@@ -250,23 +284,19 @@ def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
     -2.0
     """
     positive, negative = task.sides
-    if task.free and not (positive > 0 and negative > 0):
+    if not task.free:
+        high = (positive + negative) / task.lean
+        low = -high
+    elif positive > 0 and negative > 0:
+        low = -float(scores.max()) - math.log(max(2.0 * negative / positive, 1.0))
+        high = -float(scores.min()) + math.log(max(2.0 * positive / negative, 1.0))
+    else:
         return _SURE if positive > 0 else -_SURE
-    ends = [0.0]
-    if positive > 0:
-        ends.append(-float(scores.min()) + math.log(max(2.0 * positive / negative, 1.0) if negative > 0 else 2.0))
-    if negative > 0:
-        ends.append(-float(scores.max()) - math.log(max(2.0 * negative / positive, 1.0) if positive > 0 else 2.0))
-    if task.free:
-        del ends[0]  # a penalised bias is nearer to 0
-    low, high = min(ends), max(ends)
-    if task.lean:  # with rows of one class only, the penalty is what stops it
-        low, high = min(low, -_SURE), max(high, _SURE)
     bias = min(max(bias, low), high)
     for _ in range(200):
-        wrong = np.asarray(sigmoid(-task.signs * (scores + bias)))
+        wrong = _wrong(task.signs * (scores + bias))
         alpha = task.costs * wrong
-        total = _core.dot(alpha, np.ones(task.n))
+        total = _core.dot(alpha, task.ones)
         slope = task.lean * bias - _core.dot(task.signs, alpha)
         if abs(slope) <= 0.1 * _BALANCED * total:
             break
@@ -289,8 +319,7 @@ def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, wrong: Floats)
     Scaled by 1 - s, a row with p = alpha / C loses ``C ((1 - s) p log(1 - s) + (1 - p + s p) log(1 + s p / (1 - p)))``,
     and ``p / (1 - p)`` is ``exp(-m)``. What is no more than rounding is left alone.
     """
-    ones = np.ones(task.n)
-    sums = [_core.dot(np.where(task.signs * side > 0, alpha, 0.0), ones) for side in (1.0, -1.0)]
+    sums = task.by_side(alpha)
     excess = abs(sums[0] - sums[1])
     if excess <= _UNIT * task.n * max(sums):
         return alpha, 0.0
@@ -298,9 +327,12 @@ def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, wrong: Floats)
     part = min(excess / max(sums), 1.0)
     kept = 1.0 - part
     down = math.log1p(-part) if part < 1.0 else 0.0
-    up = np.asarray(Log.value(margins - math.log(part)))
-    lost = task.costs * (kept * wrong * down + (np.asarray(sigmoid(margins)) + part * wrong) * up)
-    return np.where(heavier, kept * alpha, alpha), max(_core.dot(np.where(heavier, lost, 0.0), ones), 0.0)
+
+    def lost(p: Floats, m: Floats) -> Floats:
+        return np.asarray(kept * down * p + (sigmoid(m) + part * p) * Log.value(m - math.log(part)))
+
+    spilt = _core.dot(np.where(heavier, task.costs, 0.0), _by_blocks(lost, wrong, margins))
+    return np.where(heavier, kept * alpha, alpha), max(spilt, 0.0)
 
 
 def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, primal: float, gradient: float) -> float:
@@ -312,7 +344,6 @@ def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, p
     classes that differ by n units in weight are repaired at the price of the bias and of the gradient along a row.
     """
     n, d = task.rows.shape
-    ones = np.ones(n)
     norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
     off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + task.lengths))  # how far a margin can be from what was computed
     margins = _core.dot(alpha + task.costs * off, off) + (n + 16) * _UNIT * primal
@@ -322,7 +353,7 @@ def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, p
     if task.biased:
         step = 1.0 if task.free else task.bias
         reach = abs(bias) + step + (gradient + sums) * float(task.lengths.max())
-        total = (n + 4) * _UNIT * step * _core.dot(alpha, ones) * reach
+        total = (n + 4) * _UNIT * step * _core.dot(alpha, task.ones) * reach
     return 2.0 * (margins + (gradient + sums) * sums + pair + total)
 
 
@@ -459,7 +490,7 @@ class LogisticRun:
         if length < 1.0 or -slope > _NEAR * math.sqrt(self.tol) * solution.primal:
             return None
         moved = task.signs * (along + bias_step)
-        return np.clip(point.wrong * (1.0 - np.asarray(sigmoid(point.margins)) * moved), 1e-300, 1.0 - _UNIT)
+        return np.clip(point.wrong * (1.0 - (1.0 - point.wrong) * moved), 1e-300, 1.0 - _UNIT)
 
     def price(self) -> float:
         """Return what a factor of the Hessian costs, in numbers that products with the rows could read instead."""
@@ -484,7 +515,7 @@ class LogisticRun:
         scores, so that it is as if the rows were centred.
         """
         task = self._task()
-        matrix, total = task.rows.matrix, _core.dot(curvatures, np.ones(task.n))
+        matrix, total = task.rows.matrix, _core.dot(curvatures, task.ones)
         mass = total + task.lean if task.biased and total + task.lean > 0 else math.inf
         scale = 1.0 / (1.0 + total / max(sum(task.sides), 1e-300) * task.spread)
         most = _MOST_STEPS
