@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.options import Db, Delimiter, Json, Source, Sql, Unknown, UnknownCategories, open_named
+from separatrix.cli.writing import say_unknown
 from separatrix.text import listed
 
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="Model file, as fit writes it.")],
     source: Source = None,
-    unknown: Unknown = UnknownCategories.fail,
+    unknown: Unknown = UnknownCategories.zero,
     sql: Sql = None,
     db: Db = None,
     delimiter: Delimiter = None,
@@ -53,16 +54,17 @@ def evaluate(
         evaluation = run_evaluate(
             loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("predict", rows=rows, part=part)
         )
+    say_unknown(evaluation.unknown_categories, unknown.value)
     if json:
         import json as to_text
 
         classes = loaded.classes_.tolist()
         typer.echo(to_text.dumps({**evaluation.to_dict(), "classes": classes, "model_file": str(model)}))
         return
-    _show(evaluation, loaded)
+    _show(evaluation, loaded, unknown.value)
 
 
-def _show(evaluation: Any, model: Any) -> None:
+def _show(evaluation: Any, model: Any, unknown: str) -> None:
     from separatrix.cli.scores import show_scores
     from separatrix.cli.summary import times_of
     from separatrix.cli.writing import console as new_console
@@ -72,7 +74,7 @@ def _show(evaluation: Any, model: Any) -> None:
         f"{count:,} {why}"
         for count, why in (
             (evaluation.unlabelled, "without a label"),
-            (evaluation.incomplete, "with missing values"),
+            (evaluation.incomplete, "with missing values" + " or unknown categories" * (unknown == "null")),
             (evaluation.unknown_labels.total(), "with unknown labels"),
         )
         if count

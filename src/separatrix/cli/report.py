@@ -9,7 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Sql, Unknown, UnknownCategories, open_named
-from separatrix.cli.writing import say
+from separatrix.cli.writing import say, say_unknown
 
 
 def report(
@@ -58,6 +58,8 @@ def report(
                 loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("answer", rows=rows, part=part)
             )
     write_report(loaded, path, inspected)
+    if inspected is not None:
+        say_unknown(inspected.unknown_categories, unknown.value)
     if json:
         import json as to_text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,11 +89,10 @@ def show_rows(facts: Facts, console: Any) -> None:
     """Print what was read and what of it is used."""
     rows, columns = facts.rows, facts.columns
     line = f"{facts.source}: {times_of(rows.read, 'row')}"
-    missing = ", ".join(f"{name} {count:,}" for name, count in sorted(facts.missing.items(), key=lambda p: -p[1]))
     if rows.dropped:
-        line += f", {rows.dropped:,} dropped (missing values: {missing})"
-    elif missing:
-        line += f"; missing values imputed: {missing}"
+        line += f", {rows.dropped:,} dropped (missing values: {_counts(facts.dropped_for)})"
+    if facts.imputed:
+        line += f"; missing values imputed: {_counts(facts.imputed)}"
     console.print(line + ".")
     test = f", test set {rows.test:,}" if rows.test else ""
     used = columns.used
@@ -113,6 +113,11 @@ def show_rows(facts: Facts, console: Any) -> None:
     every = ", ".join(f"{each.label} {each.rows:,}" for each in classes[:MOST_CLASSES])
     more = f" and {len(classes) - MOST_CLASSES} more" if len(classes) > MOST_CLASSES else ""
     console.print(f"Classes: {every}{more}.")
+
+
+def _counts(missing: Mapping[str, int]) -> str:
+    """Return how many values are missing, by column, for the first columns."""
+    return listed(f"{name} {count:,}" for name, count in missing.items())
 
 
 def model_line(facts: Facts) -> str:

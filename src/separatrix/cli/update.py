@@ -9,7 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Json, Source, Sql, Unknown, UnknownCategories, open_named
-from separatrix.cli.writing import say
+from separatrix.cli.writing import say, say_unknown
 
 
 def update(
@@ -50,13 +50,15 @@ def update(
             loaded, opened, unknown=unknown.value, watch=lambda rows, part: bar("read", rows=rows, part=part)
         )
         save(loaded, path)
+    say_unknown(result.unknown_categories, unknown.value)
     if json:
         import json as to_text
 
         typer.echo(to_text.dumps({**vars(result), "model_file": str(path)}))
         return
     new = f" New classes: {', '.join(str(label) for label in result.new_classes)}." if result.new_classes else ""
-    dropped = f", {result.dropped:,} dropped (missing values)" if result.dropped else ""
+    why = " or unknown categories" if result.unknown_categories and unknown.value == "null" else ""
+    dropped = f", {result.dropped:,} dropped (missing values{why})" if result.dropped else ""
     wrong = f"{result.errors:,} of {result.rows:,} ({result.errors / result.rows:.1%})"
     say(f"Trained on {result.rows:,} rows{dropped}; test-then-train error: {wrong}.{new}")
     say(f"Model written to {path}.")

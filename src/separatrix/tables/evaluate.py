@@ -28,11 +28,13 @@ class Evaluation:
     scores : Scores
         Of the rows that have a prediction and a label that the model knows.
     rows, unlabelled, incomplete : int
-        All rows; those without a label; labelled ones without a prediction because of missing values.
+        All rows; those without a label; labelled ones without a prediction because of missing values or categories.
     unknown_labels : Counter
         Labels that the model does not know, with their numbers of rows.
     same_source : bool
         Whether it is the source of the fit: the training rows are among its rows.
+    unknown_categories : dict
+        How many rows have a category that the model was not trained on, by column.
     """
 
     source: str
@@ -42,6 +44,7 @@ class Evaluation:
     incomplete: int = 0
     unknown_labels: Counter[Any] = field(default_factory=Counter)
     same_source: bool = False
+    unknown_categories: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -49,6 +52,7 @@ class Evaluation:
         return {
             "source": self.source, "same_source": self.same_source, "rows_read": self.rows,
             "unlabelled": self.unlabelled, "incomplete": self.incomplete, "unknown_labels": unknown,
+            "unknown_categories": self.unknown_categories,
             **self.scores.to_dict(),
         }  # fmt: skip
 
@@ -57,7 +61,7 @@ def evaluate(
     model: TableModel,
     source: TableSource | MatrixSource,
     *,
-    unknown: str = "fail",
+    unknown: str = "zero",
     watch: Callable[[int, float | None], None] | None = None,
 ) -> Evaluation:
     """Return the scores of a model on the labelled rows of a source.
@@ -68,8 +72,9 @@ def evaluate(
         The model, as ``separatrix fit`` makes it.
     source : TableSource or MatrixSource
         The rows; it must have the model's target.
-    unknown : {"fail", "zero"}
-        What to do about a category that the model was not trained on.
+    unknown : {"zero", "null", "fail"}
+        What to do about a category that the model was not trained on: encode it as none of the known ones, skip the
+        row, or fail.
     watch : callable, optional
         Called with the number of rows so far, and the share of the source.
     """
@@ -87,6 +92,7 @@ def _evaluate(model: TableModel, source: Any, unknown: str, watch: Any) -> Evalu
     same = key is not None and key == facts.fingerprint and not facts.updates
     evaluation = Evaluation(source.name, Scores.none(k, majority), same_source=same)
     rows = ModelRows(model, source, labels="need", unknown=unknown)
+    evaluation.unknown_categories = rows.unknown_rows
     for block in rows:
         assert block.labels is not None
         evaluation.rows += len(block.raw)

@@ -222,6 +222,23 @@ class Facts:
         if self.test is not None and (not self.test.n or len(self.test.confusion) < len(self.classes)):
             raise ValueError("the facts about the model are damaged: the test scores are of no rows or other classes")
 
+    @property
+    def imputed(self) -> dict[str, int]:
+        """How many values were imputed, by column, most first."""
+        if self.options.missing not in ("impute", "mean"):
+            return {}
+        needed = (self.options.target or "label", self.options.weight)  # a row without is dropped
+        return {name: n for name, n in self._most_missing() if name not in needed}
+
+    @property
+    def dropped_for(self) -> dict[str, int]:
+        """How many values are missing in the columns for which rows were dropped, most first."""
+        imputed = self.imputed
+        return {name: n for name, n in self._most_missing() if name not in imputed}
+
+    def _most_missing(self) -> list[tuple[str, int]]:
+        return sorted(self.missing.items(), key=lambda pair: -pair[1])
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON holds them."""
         out = {each.name: getattr(self, each.name) for each in fields(self)}

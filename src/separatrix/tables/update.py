@@ -16,12 +16,13 @@ from separatrix.tables.sources.base import MatrixSource, TableSource
 
 @dataclass
 class UpdateResult:
-    """Rows trained on and dropped, those of them that the model predicted wrong before, and classes that were new."""
+    """Rows trained on and dropped, how many were predicted wrong before, new classes, unknown categories by column."""
 
     rows: int = 0
     dropped: int = 0
     errors: int = 0
     new_classes: list[Any] = field(default_factory=list)
+    unknown_categories: dict[str, int] = field(default_factory=dict)
 
 
 def update(
@@ -44,6 +45,7 @@ def update(
         source.settle()
     rows = ModelRows(model, source, labels="need", unknown=unknown)
     known, n_classes = len(rows.labels), len(model.classes_)
+    result.unknown_categories = rows.unknown_rows
     for block in rows:
         assert block.labels is not None
         keep = block.labelled

@@ -97,7 +97,7 @@ def test_the_summary_has_the_test_accuracy_its_interval_and_the_baseline(penguin
     said = spaced(page.all("header")[0])
     assert f"Test accuracy {p:.1%} ({held['correct']} of {n}; 95% CI {100 * low:.1f}\u2013{high:.1%})" in said
     assert f"majority class {held['baseline']:.1%}" in said
-    assert "344 rows; missing values imputed: sex 11, bill_length_mm 2, bill_depth_mm 2" in said
+    assert "275 rows of penguins; missing values imputed: sex 11, bill_length_mm 2, bill_depth_mm 2, flip" in said
     assert "linearly separable from all others on the training rows (proved)" in said
 
 
@@ -227,8 +227,8 @@ def test_two_classes_have_signed_distances_and_the_worst_mistakes(run, tmp_path)
     done(run("fit", "t.csv", "--target", "label", "--report", "t.html"))
     model = load("t.sx")
     rows = table(400, 3).to_pylist()
-    numbers = [k + 1 for k, row in enumerate(rows) if row["length"] is not None]
-    whole = pa.Table.from_pylist([rows[k - 1] for k in numbers])
+    numbers = [k + 1 for k in range(len(rows))]
+    whole = pa.Table.from_pylist(rows)
     far = model.decision_function(whole) / np.linalg.norm(model.estimator.coef_)
     own = np.where(np.array(whole["label"].to_pylist()) == "yes", far, -far)
     wrong = model.predict(whole) != np.array(whole["label"].to_pylist())
@@ -528,7 +528,7 @@ def test_rows_without_labels_get_what_needs_none(run, tmp_path):
 
 def test_missing_values_and_strange_labels_are_counted(run, tmp_path):
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
-    done(run("fit", "t.csv", "--target", "label"))
+    done(run("fit", "t.csv", "--target", "label", "--missing", "drop"))
     rows = table().to_pylist()
     lacking = sum(row["length"] is None for row in rows)
     strange = [k for k, row in enumerate(rows) if row["length"] is not None][:3]
@@ -540,6 +540,11 @@ def test_missing_values_and_strange_labels_are_counted(run, tmp_path):
     assert f"120 rows of u.csv, {lacking} without a prediction (missing values)" in said
     assert "1 have no label, 2 an unknown label" in said
     assert f"{120 - lacking - 3} labelled rows" in said
+    done(run("fit", "t.csv", "--target", "label"))
+    done(run("report", "t.sx", "u.csv"))
+    said = spaced(page_of("t.html").with_id("boundary"))
+    assert "120 rows of u.csv. 1 have no label, 2 an unknown label." in said
+    assert "117 labelled rows" in said
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "libsvm"])
@@ -553,6 +558,12 @@ def test_rows_without_column_names_have_a_report_too(kind, run, tmp_path):
     assert page.table("For 1")[1]
 
 
+def imputed(data: pa.Table) -> list[dict[str, object]]:
+    """Return the rows with the median in the place of missing lengths."""
+    median = float(np.median([length for length in data["length"].to_pylist() if length is not None]))
+    return [{**row, "length": median if row["length"] is None else row["length"]} for row in data.to_pylist()]
+
+
 def test_unscaled_numbers_get_their_standard_deviation_from_the_rows(run, tmp_path, monkeypatch):
     monkeypatch.setattr(model_rows, "table_rows", in_pieces(model_rows.table_rows, 37))
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
@@ -560,7 +571,7 @@ def test_unscaled_numbers_get_their_standard_deviation_from_the_rows(run, tmp_pa
     done(run("report", "t.sx", "-o", "without.html"))
     done(run("report", "t.sx", "t.csv", "-o", "with.html"))
     assert page_of("without.html").table("For yes") == page_of("with.html").table("For yes")  # the rows of the fit
-    whole = [row for row in table().to_pylist() if row["length"] is not None]
+    whole = imputed(table())
     deviations = {row[0]: as_number(row[4]) for row in page_of("with.html").table("For yes")[1:3]}
     for name in ("length", "width"):
         assert deviations[name] == pytest.approx(np.std([row[name] for row in whole]), rel=1e-3)
@@ -571,9 +582,10 @@ def test_the_effect_of_a_rare_category_is_weight_times_standard_deviation(scale,
     """Order and bars are those of weight times standard deviation, for numbers and values of categories alike."""
     (tmp_path / "t.csv").write_bytes(as_csv(table(300, 4)))
     done(run("fit", "t.csv", "--target", "label", "--scale", scale, "--test", 0, "--report", "t.html"))
-    whole = [row for row in table(300, 4).to_pylist() if row["length"] is not None]
+    whole = imputed(table(300, 4))
     columns = {name: [row[name] for row in whole] for name in ("length", "width", "count")}
     columns |= {f"colour={c}": [row["colour"] == c for row in whole] for c in ("blue", "red", "sea green")}
+    columns["length missing"] = [value is None for value in table(300, 4)["length"].to_pylist()]
     columns |= {f"sold={value}": [row["sold"] is value for row in whole] for value in (True, False)}
     rows = page_of("t.html").table("For yes")[1:-1]
     strengths = []
@@ -611,7 +623,7 @@ def test_a_constant_number_is_no_category(run, tmp_path):
 def test_settings_are_told_as_values(run, tmp_path):
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     done(run("fit", "t.csv", "--target", "label", "--model", "kernel-svm", "--test", 0, "--report", "k.html"))
-    X = load("t.sx")._matrix(pa.Table.from_pylist([row for row in table().to_pylist() if row["length"] is not None]))
+    X = load("t.sx")._matrix(table())
     gamma = 1.0 / (X.shape[1] * X.var())
     done(run("fit", "t.csv", "--target", "label", "--model", "neuron", "--epochs", 7, "--report", "n.html"))
     k, n = (settings(page_of(name)) for name in ("k.html", "n.html"))
@@ -757,15 +769,22 @@ def test_what_cannot_be_reported_is_refused_before_any_work(run, tmp_path):
         run("fit", "penguins", "--target", "species", "--report", "p.txt")
     )
     assert "does not exist" in failed(run("report", "penguins.sx", "-o", "nowhere/p.html"))
-    assert "'x' is not one of 'fail', 'zero'" in failed(run("report", "penguins.sx", "penguins", "--unknown", "x"))
+    strange = failed(run("report", "penguins.sx", "penguins", "--unknown", "x"))
+    assert "'x' is not one of 'zero', 'null', 'fail'" in strange
     assert "nor a built-in data set" in failed(run("report", "penguins.sx", "pinguins"))
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     assert "t.csv has no columns 'bill_length_mm'" in failed(run("report", "penguins.sx", "t.csv"))
     (tmp_path / "new.csv").write_text(datasets.as_csv("penguins").replace("Biscoe", "Anvers"))
-    assert "the model was not trained on the category 'Anvers'" in failed(run("report", "penguins.sx", "new.csv"))
-    done(run("report", "penguins.sx", "new.csv", "--unknown", "zero", "-o", "new.html"))
+    assert "the model was not trained on the category 'Anvers'" in failed(
+        run("report", "penguins.sx", "new.csv", "--unknown", "fail")
+    )
+    status, _, err = run("report", "penguins.sx", "new.csv", "-o", "new.html")
+    assert status == 0
+    assert err == "unknown categories, encoded as none of the known ones: island 168 (--unknown)\n"
     (tmp_path / "empty.csv").write_text(datasets.as_csv("penguins").splitlines()[0] + "\nAdelie,Dream,,,,,,\n")
-    failed(run("report", "penguins.sx", "empty.csv"))
+    done(run("fit", "penguins", "--target", "species", "--missing", "drop"))
+    message = "empty.csv: every row has missing values, so there is nothing to predict"
+    assert message in failed(run("report", "penguins.sx", "empty.csv"))
     assert sorted(path.name for path in tmp_path.glob("*.html")) == ["new.html"]
 
 

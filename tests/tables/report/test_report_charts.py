@@ -109,13 +109,12 @@ def page_of(name: str) -> Node:
     return read_page(Path(name).read_text(encoding="utf-8"))
 
 
-def whole_penguins() -> pa.Table:
-    rows = [
-        row for row in csv.DictReader(io.StringIO(datasets.as_csv("penguins")))
-        if all(value not in ("", "NA") for value in row.values())
-    ]  # fmt: skip
+def all_penguins() -> pa.Table:
+    rows = csv.DictReader(io.StringIO(datasets.as_csv("penguins")))
     numbers = ("mm", "_g", "year")
-    return pa.Table.from_pylist([{k: float(v) if k.endswith(numbers) else v for k, v in r.items()} for r in rows])
+    return pa.Table.from_pylist([
+        {k: None if v in ("", "NA") else float(v) if k.endswith(numbers) else v for k, v in row.items()} for row in rows
+    ])  # fmt: skip
 
 
 def assert_same_places(drawn: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
@@ -155,7 +154,7 @@ def test_mistakes_so_far_are_drawn_below_their_bound(run):
 
 def test_the_boundary_shows_each_row_at_its_distance_and_along_what_the_weights_leave(run):
     done(run("fit", "penguins", "--target", "species", "--report", "p.html"))
-    model, rows = load("penguins.sx"), whole_penguins()
+    model, rows = load("penguins.sx"), all_penguins()
     X, labels, answers = model._matrix(rows), np.array(rows["species"].to_pylist()), model.predict(rows)
     W, b = model.estimator.coef_, model.estimator.intercept_
     for k, name in enumerate(model.classes_):

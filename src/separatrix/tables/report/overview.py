@@ -42,6 +42,9 @@ def _model(context: ReportContext) -> list[Content]:
     ]  # fmt: skip
     if dropped := facts.rows.dropped:
         parts.append(f"; {dropped:,} of {counted(facts.rows.read, 'row')} with missing values were dropped")
+    if facts.imputed:
+        counts = [f"{isolated(column)} {count:,}" for column, count in facts.imputed.items()]
+        parts += ["; missing values imputed: ", *listed(counts, 6)]
     parts.append(".")
     for change in facts.updates:
         parts += [f" It was later updated with {counted(change.rows, 'row')} of ", data(change.source), "."]

@@ -7,7 +7,7 @@ from typing import Any
 
 from separatrix import __version__
 from separatrix.stops import AnyOf
-from separatrix.tables.preparation import LACKING, SCALING, Preparation
+from separatrix.tables.preparation import LACKING, SCALING, Feature, Preparation
 from separatrix.tables.report.blocks import (
     brief,
     counted,
@@ -60,6 +60,8 @@ def _source(context: ReportContext) -> Element:
     if facts.missing:
         missing = [f"{isolated(column)} {count:,}" for column, count in facts.missing.items()]
         parts.append(("missing values", listed(missing, 12)))
+    if facts.notes:
+        parts.append(("notes", element("bdi", " ".join(facts.notes))))
     if context.model.weight is not None:
         parts.append(("sample weight", element("bdi", context.model.weight)))
     if facts.on_disk:
@@ -86,6 +88,13 @@ def _settings(context: ReportContext) -> Element:
     return _definitions(shown)
 
 
+def _more(feature: Feature) -> str:
+    """Return which features a column has besides its numbers or levels, and how it is written."""
+    written = f", written as {feature.notation}" * bool(feature.notation)
+    gap = ", missing as a level" if feature.role == "category" else ", and whether it is missing"
+    return written + ", others pooled" * feature.pooled + gap * feature.gaps
+
+
 def _plain(value: Any) -> str:
     if isinstance(value, AnyOf):
         return " or ".join(_plain(rule) for rule in value.rules)
@@ -110,12 +119,14 @@ def _preprocessing(preparation: Preparation) -> list[Content]:
                 "minmax": f"x \u00b7 {number(factor, 6)} {_added(shift)}",
                 "none": "x",
             }[preparation.scale]
-            rows.append([data(feature.name), f"number, {scaling}", how])
+            rows.append([data(feature.name), f"number, {scaling}{_more(feature)}", how])
             numbers += 1
+        elif feature.role == "date":
+            rows.append([data(feature.name), f"date, {scaling}{_more(feature)}", ", ".join(feature.parts)])
         elif feature.role == "category":
             shown = ", ".join(brief(level) for level in feature.levels[:_LEVELS])
             more = f" and {len(feature.levels) - _LEVELS:,} more" if len(feature.levels) > _LEVELS else ""
-            rows.append([data(feature.name), "category, one-hot encoded", shown + more])
+            rows.append([data(feature.name), f"category, one-hot encoded{_more(feature)}", shown + more])
         else:
             how = "hashed" if feature.words is None else f"{len(feature.words):,} terms, tf-idf"
             rows.append([data(feature.name), "bag of words (unigrams and bigrams)", how])

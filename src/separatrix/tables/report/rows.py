@@ -96,6 +96,8 @@ class InspectedRows:
         Nearest to the boundary; misclassified and furthest on the wrong side.
     sample : Sample or None
         Rows for charts.
+    unknown_categories : dict
+        How many rows have a category that the model was not trained on, by column.
     deviations : array or None
         The standard deviation of each feature, unless all are scaled to 1.
     """
@@ -109,6 +111,7 @@ class InspectedRows:
     incomplete: int = 0
     unlabelled: int = 0
     unknown_labels: int = 0
+    unknown_categories: dict[str, int] = field(default_factory=dict)
     nearest: list[Row] = field(default_factory=list)
     worst: list[Row] = field(default_factory=list)
     sample: Sample | None = None
@@ -140,6 +143,7 @@ def _inspect(model: TableModel, source: Any, unknown: str, trained_on: bool, wat
     counts = [each.rows for each in facts.classes]
     majority = int(np.argmax(counts)) if len(counts) == k else 0
     inspected = InspectedRows(source.name, same, rows.labelled, Scores.none(k, majority), StreamingHistogram(k))
+    inspected.unknown_categories = rows.unknown_rows
     pass_ = _Pass(model, inspected)
     for block in rows:
         pass_.add(block)
