@@ -119,7 +119,7 @@ def read_dialect(
         )
     wrong = _name_problem(names)
     rows = _first_rows(body, peek.whole, delimiter, quotes)
-    if _is_data(names, rows, certain=wrong is None):
+    if _is_data(names, rows, possible=wrong is None):
         why = f" ({wrong[1]})" if wrong else ""
         raise ValueError(
             f"the first line of {path_text(name)} looks like data, not like names of columns{why}; give --no-header if "
@@ -158,7 +158,7 @@ def _name_problem(names: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]], *, certain: bool) -> bool:
+def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]], *, possible: bool) -> bool:
     """Return whether the cells of a first line are like those below: values come again, numbers stand over numbers.
 
     One of the two is enough where the cells cannot be names; where they can (as years can, and wavelengths), both must
@@ -174,7 +174,7 @@ def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]], *, certain: bo
             numbers |= bool(below) and all(map(is_number, below))
         else:
             values |= cell not in MISSING_CELLS and cell in below
-    return (numbers and values) if certain else (numbers or values)
+    return (numbers and values) if possible else (numbers or values)
 
 
 def _first_rows(text: str, whole: bool, delimiter: str, quotes: bool) -> list[list[str]]:
