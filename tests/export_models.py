@@ -36,7 +36,7 @@ class Case(NamedTuple):
     table: pa.Table
     labels: list[Any]
     scores: np.ndarray[Any, Any]
-    unknown: str = "null"
+    unknown: str = "zero"
 
 
 def nasty_table(n: int, classes: int, seed: int = 0, gaps: bool = True) -> pa.Table:
@@ -67,34 +67,35 @@ def asked_rows(seed: int) -> pa.Table:
     return table.set_column(table.column_names.index(COLOUR), COLOUR, pa.array(colours)).drop_columns(["label"])
 
 
-def of_table(table: pa.Table, rows: pa.Table, target: str, model: str, unknown: str = "null", **more: Any) -> Case:
+def of_table(table: pa.Table, rows: pa.Table, target: str, model: str, unknown: str = "zero", **more: Any) -> Case:
     """Return a model as ``separatrix fit`` makes it."""
     parameters, epochs = more.pop("parameters", {}), more.pop("epochs", None)
     settings = Settings(model, test=0.0, epochs=epochs, parameters=parameters, certify=0.0)
     fitted = fit(TableInMemory(table, "the table"), ColumnOptions(target, **more), settings).model
-    options = PredictOptions(scores=True, unknown="zero")
+    options = PredictOptions(scores=True, unknown=unknown)
     answers = list(predict(fitted, TableInMemory(rows, "rows"), options, PredictionCounts()))
     answers = pa.concat_tables(answers)
     labels = answers.column(0).to_pylist()
     names = [name for name in answers.column_names if name.startswith("score")]
     scores = np.array([answers.column(name).to_numpy(zero_copy_only=False) for name in names], dtype=float).T
-    if unknown == "null":
-        for feature in fitted.preparation.role("category"):
-            known = {*feature.levels, *((True, False) if feature.kind == "flag" else ()), None}
-            for row, cell in enumerate(rows.column(feature.name).to_pylist()):
-                if cell not in known:
-                    labels[row], scores[row] = None, np.nan
     return Case(fitted, rows, labels, scores, unknown)
 
 
-def of_matrix(model: Any, X: Any, first: int = 0) -> Case:
-    """Return a model of rows without column names, the last of them with a gap."""
+def of_matrix(model: Any, X: Any, first: int = 0, fill: float | None = None) -> Case:
+    """Return a model of rows without column names, the last of them with a gap in the last column.
+
+    Where the model imputes, ``fill`` is what it should put there.
+    """
     X = np.asarray(X, dtype=float)
     gap = np.where(np.arange(X.shape[1]) == X.shape[1] - 1, np.nan, X[-1])
-    scores = np.asarray(model.decision_function(X), dtype=float).reshape(len(X), -1)
     table = pa.table({f"x{k + first}": np.append(X[:, k], gap[k]) for k in range(X.shape[1])})
-    labels = [*np.asarray(model.predict(X)).tolist(), None]
-    return Case(model, table, labels, np.vstack([scores, np.full(scores.shape[1], np.nan)]))
+    if fill is not None:
+        X = np.vstack([X, np.where(np.isnan(gap), fill, gap)])
+    scores = np.asarray(model.decision_function(X), dtype=float).reshape(len(X), -1)
+    labels = np.asarray(model.predict(X)).tolist()
+    if fill is None:
+        labels, scores = [*labels, None], np.vstack([scores, np.full(scores.shape[1], np.nan)])
+    return Case(model, table, labels, scores)
 
 
 def of_estimator(estimator: Any, classes: int, d: int = 5, labels: Any = None) -> Case:
@@ -135,19 +136,22 @@ def in_original_units() -> Case:
     return of_matrix(sx.original_units(case.model), X)
 
 
-def of_wide_table(model: str = "averaged") -> Case:
+def of_wide_table(model: str = "averaged", unknown: str = "zero", *, gaps: bool = False, **more: Any) -> Case:
     """Return a model whose rows are sparse: most of its numbers stand for one of many texts."""
     rng = np.random.default_rng(3)
     towns = [f"town {k}" for k in range(90)]
     a, town = rng.normal(size=400), rng.integers(0, 90, 400)
-    table = pa.table({"a": a, "town": [towns[k] for k in town], "y": [int(v) for v in (a + town / 45 > 1)]})
+    table = pa.table({
+        "a": pa.array(a, mask=(town % 7 == 3) & gaps), "town": pa.array([towns[k] for k in town], mask=(a > 1.5) & gaps),
+        "y": [int(v) for v in (a + town / 45 > 1)],
+    })  # fmt: skip
     rows = pa.table({"a": [0.0, 0.5, None, 1.5, -1.0], "town": ["town 3", "town 80", "town 4", "nowhere", None]})
-    case = of_table(table, rows, "y", model, epochs=None if model == "kernel-svm" else 5)
+    case = of_table(table, rows, "y", model, unknown, epochs=None if model == "kernel-svm" else 5, **more)
     assert case.model.preparation.sparse
     return case
 
 
-def of_texts(method: str, classes: int = 2) -> Case:
+def of_texts(method: str, classes: int = 2, *, gaps: bool = False) -> Case:
     """Return a model of words."""
     texts = ["Über Straße straße naïve", "x1 x_2 22 a é", "ΣΟΦΟΣ final sigma ς", "don't STOP", "日本 語 日本語", ""] * 8
     more = [
@@ -159,14 +163,19 @@ def of_texts(method: str, classes: int = 2) -> Case:
         "🙂 ok 🙂",
     ]
     rng = np.random.default_rng(1)
+    ages = pa.array(rng.normal(size=len(texts)), mask=np.arange(len(texts)) % 9 == 4) if gaps else None
+    colours = [None if gaps and k % 11 == 5 else COLOURS[k % 3] for k in range(len(texts))]
     table = pa.table(
         {
-            "age": rng.normal(size=len(texts)),
-            "words": texts,
+            "age": rng.normal(size=len(texts)) if ages is None else ages,
+            "colour": colours,
+            "words": [None if gaps and k == 7 else text for k, text in enumerate(texts)],
             "y": [LABELS[k % classes] for k in range(len(texts))],
         }
     )
-    rows = pa.table({"age": rng.normal(size=len(more)), "words": more})
+    asked = [None, "never seen", *(COLOURS[k % 4] for k in range(len(more) - 2))]
+    ages = pa.array(rng.normal(size=len(more)), mask=np.arange(len(more)) % 4 == 2)
+    rows = pa.table({"age": ages, "colour": asked, "words": more})
     return of_table(table, rows, "y", "averaged", text=("words",), text_method=method, epochs=5)
 
 
@@ -178,12 +187,15 @@ def of_arrays(kind: str, classes: int, **more: Any) -> Case:
     X = rng.normal(size=(90, 6)) * (rng.random((90, 6)) < 0.7)
     y = np.digitize(X.sum(axis=1), np.linspace(-1, 1, classes - 1) if classes > 2 else [0.0])
     source = ArraySource("X.npz", "X.npz", sparse.csr_matrix(X) if kind == "libsvm" else X, y)
-    fitted = fit(source, ColumnOptions(**more), Settings("averaged", test=0.0, certify=0.0)).model
-    case = of_matrix(fitted, X, first=1 if fitted.preparation.anonymous == "libsvm" else 0)
+    options = ColumnOptions(**more)
+    fitted = fit(source, options, Settings("averaged", test=0.0, certify=0.0)).model
+    fills = {"impute": float(np.median(X[:, -1])), "mean": float(np.mean(X[:, -1]))}
+    first, fill = (1, None) if fitted.preparation.anonymous == "libsvm" else (0, fills.get(options.missing))
+    case = of_matrix(fitted, X, first, fill)
     return case._replace(model=fitted)
 
 
-def _nasty(model: str, classes: int, unknown: str = "null", **more: Any) -> Case:
+def _nasty(model: str, classes: int, unknown: str = "zero", **more: Any) -> Case:
     return of_table(nasty_table(150, classes), asked_rows(classes), "label", model, unknown, **more)
 
 
@@ -191,23 +203,38 @@ P = sx.Perceptron
 LINEAR: dict[str, Callable[[], Case]] = {
     "table averaged 2": lambda: _nasty("averaged", 2),
     "table averaged 3": lambda: _nasty("averaged", 3),
-    "table averaged 3, zero": lambda: _nasty("averaged", 3, "zero"),
+    "table averaged 3, null": lambda: _nasty("averaged", 3, "null"),
+    "table averaged 2, drop": lambda: _nasty("averaged", 2, missing="drop"),
+    "table averaged 3, drop, null": lambda: _nasty("averaged", 3, "null", missing="drop"),
+    "table averaged 2, pooled": lambda: _nasty("averaged", 2, max_levels=3),
+    "table svm 3, pooled, null": lambda: _nasty("svm", 3, "null", max_levels=4),
+    "table svm 2, pooled, drop": lambda: _nasty("svm", 2, max_levels=2, missing="drop"),
+    "table svm 3, pooled, mean, null": lambda: _nasty("svm", 3, "null", max_levels=2, missing="mean"),
     "table perceptron 2, minmax": lambda: _nasty("perceptron", 2, scale="minmax", epochs=5),
     "table pocket 3, not scaled": lambda: _nasty("pocket", 3, scale="none", epochs=5),
     "table neuron 2, mean": lambda: _nasty("neuron", 2, missing="mean"),
-    "table neuron 3, mean, zero": lambda: _nasty("neuron", 3, "zero", missing="mean"),
+    "table neuron 3, mean, null": lambda: _nasty("neuron", 3, "null", missing="mean"),
     "table svm 2": lambda: _nasty("svm", 2),
     "table svm 3, fail": lambda: of_table(
-        nasty_table(150, 3, gaps=False), asked_rows(5), "label", "svm", missing="fail"
+        nasty_table(150, 3, gaps=False), asked_rows(5), "label", "svm", "null", missing="fail"
+    ),
+    "table svm 2, trained without gaps": lambda: of_table(
+        nasty_table(150, 2, gaps=False), asked_rows(5), "label", "svm"
     ),
     "table numbers only": lambda: _nasty("averaged", 2, exclude=(COLOUR, FLAG)),
+    "table numbers only, minmax": lambda: _nasty("averaged", 3, exclude=(COLOUR, FLAG), scale="minmax"),
+    "table numbers only, drop": lambda: _nasty("averaged", 2, exclude=(COLOUR, FLAG), missing="drop"),
     "table categories only": lambda: _nasty("averaged", 2, exclude=(X1, X2)),
     "table wide": of_wide_table,
+    "table wide, drop, null": lambda: of_wide_table("averaged", "null", missing="drop"),
+    "table wide, gaps": lambda: of_wide_table(gaps=True),
+    "table wide, gaps, pooled, null": lambda: of_wide_table("averaged", "null", gaps=True, max_levels=70),
     "table flag as label": lambda: of_table(
         nasty_table(150, 2).drop_columns(["label"]), asked_rows(1).drop_columns([FLAG]), FLAG, "averaged"
     ),
     "npy 3": lambda: of_arrays("npy", 3),
-    "npy 2, minmax, mean": lambda: of_arrays("npy", 2, scale="minmax"),
+    "npy 2, minmax, mean": lambda: of_arrays("npy", 2, scale="minmax", missing="mean"),
+    "npy 2, drop": lambda: of_arrays("npy", 2, missing="drop"),
     "libsvm 2": lambda: of_arrays("libsvm", 2),
     "libsvm 3, standard": lambda: of_arrays("libsvm", 3, scale="standard"),
     "estimator 2": lambda: of_estimator(P(random_state=0), 2),
@@ -227,7 +254,8 @@ LINEAR: dict[str, Callable[[], Case]] = {
 }
 NETWORKS: dict[str, Callable[[], Case]] = {
     "table network 2": lambda: _nasty("network", 2, epochs=60),
-    "table network 3": lambda: _nasty("network", 3, epochs=60),
+    "table network 3, pooled": lambda: _nasty("network", 3, epochs=60, max_levels=3),
+    "table network 2, drop, null": lambda: _nasty("network", 2, "null", epochs=60, missing="drop"),
     "network of two layers": lambda: of_estimator(
         make_pipeline(StandardScaler(), sx.Network(hidden=(5, 3), random_state=0, max_iter=60)), 3
     ),
@@ -235,7 +263,8 @@ NETWORKS: dict[str, Callable[[], Case]] = {
 }
 VOTED: dict[str, Callable[[], Case]] = {
     "table voted 2": lambda: _nasty("voted", 2, epochs=3),
-    "table voted 3": lambda: _nasty("voted", 3, epochs=3),
+    "table voted 3, pooled, null": lambda: _nasty("voted", 3, "null", epochs=3, max_levels=3),
+    "table voted 3, drop": lambda: _nasty("voted", 3, epochs=3, missing="drop"),
     "voted ties": lambda: of_ties(P(shuffle=False, readout="voted"), 2, voted=True),
     "voted ties, negative": lambda: of_ties(P(shuffle=False, readout="voted", boundary="negative"), 2, True),
     "kernel perceptron voted": lambda: of_estimator(
@@ -245,7 +274,8 @@ VOTED: dict[str, Callable[[], Case]] = {
 }
 KERNELLED: dict[str, Callable[[], Case]] = {
     "table kernel-svm 2": lambda: _nasty("kernel-svm", 2),
-    "table kernel-svm 3": lambda: _nasty("kernel-svm", 3),
+    "table kernel-svm 3, pooled, null": lambda: _nasty("kernel-svm", 3, "null", max_levels=3),
+    "table kernel-svm 3, drop": lambda: _nasty("kernel-svm", 3, missing="drop"),
     "table kernel-svm poly": lambda: _nasty("kernel-svm", 3, parameters={"kernel": "poly", "degree": 3, "coef0": 1.0}),
     "table kernel-svm linear": lambda: _nasty("kernel-svm", 2, parameters={"kernel": "linear"}),
     "kernel perceptron": lambda: of_estimator(
@@ -259,6 +289,7 @@ KERNELLED: dict[str, Callable[[], Case]] = {
 TEXTS: dict[str, Callable[[], Case]] = {
     "words 2": lambda: of_texts("tfidf"),
     "words 3": lambda: of_texts("tfidf", 3),
+    "words 2, gaps": lambda: of_texts("tfidf", gaps=True),
     "hashed words": lambda: of_texts("hashed"),
 }
 EVERY = {**LINEAR, **NETWORKS, **VOTED, **KERNELLED, **TEXTS}

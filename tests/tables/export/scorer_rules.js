@@ -40,6 +40,21 @@ for (const bad of [null, undefined, 3, "text", [1, 2, 3, 4], new Float64Array(4)
   assert.throws(() => table.predict(bad), /a row is an object or a Map by column name/);
 }
 
+// A model that imputes: what is missing has a prediction, and levels that are not listed are alike
+const imputed = separatrix.load(given.imputed);
+for (const gone of [null, undefined, NaN]) {
+  for (const name of [x1, x2, colour, flag]) {
+    assert.ok(imputed.classes.includes(imputed.predict({ ...row, [name]: gone })));
+    assert.deepStrictEqual(imputed.scores({ ...row, [name]: gone }), imputed.scores({ ...row, [name]: null }));
+    assert.notDeepStrictEqual(imputed.scores({ ...row, [name]: gone }), imputed.scores(row));
+  }
+}
+assert.deepStrictEqual(imputed.scores({}), imputed.scores({ [x1]: null, [x2]: null, [colour]: null, [flag]: null }));
+for (const gone of [Infinity, -Infinity]) assert.strictEqual(imputed.scores({ ...row, [x1]: gone }), null);
+const other = imputed.scores({ ...row, [colour]: "never seen" });
+assert.deepStrictEqual(imputed.scores({ ...row, [colour]: "toString" }), other);
+assert.notDeepStrictEqual(imputed.scores({ ...row, [colour]: null }), other);
+
 // Rows without names
 const array = separatrix.load(given.array);
 const zeros = new Array(array.columns.length).fill(0);

@@ -36,14 +36,26 @@ def penguins(run):
 
 def test_a_scorer_holds_the_model_and_what_is_done_to_its_columns():
     example = scorer_of(case("table svm 2").model)
-    assert [(each.role, each.place, each.width) for each in example.inputs] == [
-        ("number", 0, 1), ("number", 1, 1), ("category", 2, 8), ("category", 10, 2),
+    assert [(each.role, each.place, each.width, each.gap, each.pooled) for each in example.inputs] == [
+        ("number", 0, 1, 2, None), ("number", 1, 1, 3, None), ("category", 4, 9, 12, None), ("category", 13, 3, 15, None),
     ]  # fmt: skip
     assert [operation for operation, _ in example.steps] == ["minus", "over"]
-    assert example.width == example.decision.weights.shape[1] == 12
+    assert example.width == example.decision.weights.shape[1] == 16
+    pooled = scorer_of(case("table averaged 2, pooled").model)
+    assert [(each.place, each.width, each.gap, each.pooled) for each in pooled.role("category")] == [
+        (4, 5, 8, 7), (9, 3, 11, None),
+    ]  # fmt: skip
+    dropped = scorer_of(case("table averaged 2, drop").model)
+    assert [(each.place, each.width, each.gap) for each in dropped.inputs] == [
+        (0, 1, None), (1, 1, None), (2, 8, None), (10, 2, None),
+    ]  # fmt: skip
+    assert dropped.width == 12
 
 
-@pytest.mark.parametrize("name", ["table averaged 3", "pipeline chain", "estimator 2"])
+@pytest.mark.parametrize(
+    "name",
+    ["table averaged 3", "table averaged 3, drop, null", "table averaged 2, pooled", "pipeline chain", "estimator 2"],
+)
 def test_what_a_scorer_says_is_what_the_model_computes(name):
     """The arithmetic of a scorer, carried out by NumPy on the columns of numbers."""
     example = case(name)
@@ -54,11 +66,15 @@ def test_what_a_scorer_says_is_what_the_model_computes(name):
             continue
         x = np.zeros(scorer.width)
         for each in scorer.inputs:
+            cell = columns[each.name][row]
+            if cell is None and each.gap is not None:
+                x[each.gap] = 1.0
             if each.role == "number":
-                x[each.place] = columns[each.name][row]
-            else:
-                cell = str(columns[each.name][row])
-                x[each.place + [cell in level for level in each.levels].index(True)] = 1.0
+                x[each.place] = each.fill if cell is None else cell
+            elif cell is not None and any(known := [str(cell) in level for level in each.levels]):
+                x[each.place + known.index(True)] = 1.0
+            elif cell is not None and each.pooled is not None:
+                x[each.pooled] = 1.0
         numbers = len(scorer.role("number"))
         for operation, by in scorer.steps:
             way = {"minus": np.subtract, "over": np.divide, "times": np.multiply, "plus": np.add}[operation]
@@ -95,6 +111,21 @@ def test_a_precomputed_kernel_is_refused():
         sx.export(sx.KernelSVM(kernel="precomputed").fit(X @ X.T, Y), to="json")
 
 
+@pytest.mark.parametrize("to", TARGETS)
+def test_dates_are_refused_with_the_column_and_the_way_out(run, tmp_path, to):
+    rows = "".join(f"2024-01-{1 + k % 28:02},{k % 5},{'pq'[k % 2]}\n" for k in range(60))
+    (tmp_path / "t.csv").write_text("sold on,n,y\n" + rows)
+    assert run("fit", "t.csv", "--target", "y", "--certify", 0)[0] == 0
+    status, printed, messages = run("export", "t.sx", "--to", to, "-o", "t.out")
+    assert (status, printed) == (2, "")
+    assert messages == (
+        "separatrix: column 'sold on' is a date, which cannot be exported; fit without it (--exclude 'sold on'), or make "
+        "numbers of it with --sql\n"
+    )
+    assert run("fit", "t.csv", "--target", "y", "--certify", 0, "--exclude", "sold on")[0] == 0
+    assert run("export", "t.sx", "--to", to, "-o", "t.out")[0] == 0
+
+
 def test_models_that_are_not_linear_are_refused():
     from sklearn.tree import DecisionTreeClassifier
 
@@ -116,7 +147,7 @@ def test_a_model_that_was_not_fitted_is_refused():
     [
         ({}, "no export target given; choose one of onnx, sql, c, json"),
         ({"to": "pmml"}, "to must be one of onnx, sql, c, json; found 'pmml'"),
-        ({"to": "sql", "unknown": "fail"}, "unknown must be one of null, zero; found 'fail'"),
+        ({"to": "sql", "unknown": "fail"}, "unknown must be one of zero, null; found 'fail'"),
         ({"path": "model.txt"}, r"model.txt ends in none of .onnx, .sql, .h, .hpp, .c, .json; give the export target"),
         ({"to": "c", "name": "2nd"}, "2nd"),
     ],
@@ -214,11 +245,14 @@ def test_names_in_c_begin_like_the_file_where_they_can(penguins, tmp_path, stem,
     assert f"static inline int {name}_predict(" in penguins("export", f"{stem}.sx", "--to", "c")[1]
 
 
-def test_duckdb_predicts_what_predict_does(penguins, tmp_path):
+@pytest.mark.parametrize("missing", ["impute", "drop"])
+def test_duckdb_predicts_what_predict_does(penguins, missing):
     import csv
 
     import duckdb
 
+    if missing == "drop":
+        assert penguins("fit", "penguins", "--target", "species", "--missing", "drop")[0] == 0
     _, predictions, _ = penguins("predict", "penguins.sx", "penguins")
     _, sql, _ = penguins("export", "penguins.sx", "--to", "sql", "--table", "birds")
     path = sx.datasets.path("penguins")
@@ -227,7 +261,7 @@ def test_duckdb_predicts_what_predict_does(penguins, tmp_path):
         rows = database.execute(f"SELECT prediction FROM ({sql})").fetchall()
     expected = [row[0] if row else "" for row in list(csv.reader(predictions.splitlines()))[1:]]
     assert [label or "" for (label,) in rows] == expected
-    assert "" in expected
+    assert expected.count("") == (11 if missing == "drop" else 0)
 
 
 @pytest.mark.parametrize(

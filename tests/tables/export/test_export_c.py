@@ -151,7 +151,7 @@ def test_every_model_answers_as_the_package_does(build, matrix, sources):
 
 
 def test_every_way_to_write_a_category_is_found_and_infinity_has_no_answer(tmp_path):
-    flags = case("table averaged 2")
+    flags, strict = case("table averaged 2"), case("table averaged 2, drop")
     first = {name: values[0] for name, values in flags.table.to_pydict().items()}
     x1, x2, _, flag = first
     first[flag] = "True"
@@ -160,13 +160,15 @@ def test_every_way_to_write_a_category_is_found_and_infinity_has_no_answer(tmp_p
     filled = case("table neuron 2, mean")
     cases = {
         "flags": (scorer_of(flags.model), pa.Table.from_pylist([*spelled, *endless])),
+        "strict": (scorer_of(strict.model, unknown="null"), pa.Table.from_pylist([*spelled, *endless])),
         "filled": (scorer_of(filled.model), pa.Table.from_pylist(endless)),
     }
     outputs = answers(program(tmp_path / "spelled", cases), "cc", ["-std=c99"], cases)
-    _, there, scores = outputs["flags"]
-    assert there == [1] * 8 + [0] * 4
-    assert len(set(scores[:4, 0])) == len(set(scores[4:8, 0])) == 1
-    assert scores[0, 0] != scores[4, 0]
+    for name, expected in (("flags", [1] * 9 + [0, 0, 1]), ("strict", [1] * 8 + [0] * 4)):
+        _, there, scores = outputs[name]
+        assert there == expected
+        assert len(set(scores[:4, 0])) == len(set(scores[4:8, 0])) == 1
+        assert scores[0, 0] != scores[4, 0]
     _, there, scores = outputs["filled"]
     assert there == [0, 0, 1]
     assert np.isnan(scores[:2]).all()

@@ -195,7 +195,7 @@ def test_case_is_folded_as_in_python_where_neighbours_matter(node, tmp_path):
 
 
 def test_the_script_has_its_rules_for_rows_and_files(node, tmp_path):
-    table, array = case("table averaged 2"), case("npy 3")
+    table, imputed, array = case("table averaged 2, drop"), case("table averaged 2, pooled"), case("npy 3")
     categories = Scorer(
         (
             Input("__proto__", "number", 0, 1),
@@ -207,8 +207,14 @@ def test_the_script_has_its_rules_for_rows_and_files(node, tmp_path):
         Linear(np.array([[10.0, 1.0, 2.0, 3.0]]), np.zeros(1)),
         ["no", "yes"],
         tie_is_positive=True,
+        unknown="null",
     )
-    models = {"table": scorer_of(table.model), "array": scorer_of(array.model), "proto": categories}
+    models = {
+        "table": scorer_of(table.model, unknown="null"),
+        "imputed": scorer_of(imputed.model),
+        "array": scorer_of(array.model),
+        "proto": categories,
+    }
     row = table.table.to_pylist()[0]
     (tmp_path / "given.json").write_text(
         json.dumps({"row": row, **{name: as_json(scorer) for name, scorer in models.items()}})

@@ -126,13 +126,13 @@ def test_a_category_and_a_number_may_be_kept_as_other_types(run):
     check(example, scorer, as_text, run(as_text, sql))
 
 
-@pytest.mark.parametrize("name", ["table neuron 2, mean", "table numbers only"])
+@pytest.mark.parametrize("name", ["table neuron 2, mean", "table numbers only", "table numbers only, drop"])
 def test_infinite_numbers_have_no_answer_and_nan_is_missing(name, postgres):
     example = case(name)
     cells = [math.inf, -math.inf, math.nan, None, 170.0]
     rows = example.table.slice(0, 5).set_column(example.table.column_names.index(X1), X1, pa.array(cells))
     _, _, sql = asked(example)
-    expected = example.model.preparation.missing == "mean"
+    expected = example.model.preparation.imputes
     rows = numbered(rows)
     for answers in (in_duckdb(rows, sql), in_sqlite(rows, sql), in_postgres(postgres, rows, sql)):
         known = [each is not None for each in answers.column("prediction").to_pylist()]

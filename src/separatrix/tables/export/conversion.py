@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -133,8 +134,8 @@ def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floa
         place = starts[feature.name]
         if feature.role == "date":
             raise ValueError(
-                f"column {feature.name!r} is a date, which cannot be exported; fit without it (--exclude), or make "
-                "numbers of it with --sql"
+                f"column {feature.name!r} is a date, which cannot be exported; fit without it (--exclude "
+                f"{shlex.quote(feature.name)}), or make numbers of it with --sql"
             )
         if feature.role == "number":
             fill = preparation.means[place] if filled else None
