@@ -55,9 +55,9 @@ def training(context: ReportContext) -> Element:
     elif history is not None:
         charts += _gaps(context, history)
         words.append(
-            "This model is the solution of a convex problem. The duality gap, the difference between its primal and dual "
-            "objective, bounds the distance from the optimum. These are the gaps that the solver reported during the "
-            "run." + ("" if charts else " The gap closed at once, so there is no curve.")
+            "This model is the solution of a convex problem. The duality gap, the difference between its primal and "
+            "dual objective, bounds the distance from the optimum. These are the gaps that the solver reported during "
+            "the run." + ("" if charts else " The gap closed at once, so there is no curve.")
         )
     if not charts and not words:
         words.append("No epoch was finished, so there is no curve.")
