@@ -296,3 +296,5 @@ def test_curves_that_are_not_there(refused, run):
     name = write("t.csv", ROWS)
     assert run("fit", name, "--target", "kind", "--model", "svm", "-o", "m.sx")[0] == 0
     assert "has no loss per epoch" in refused("plot", "m.sx", "--kind", "loss")
+    assert run("fit", name, "--target", "kind", "--model", "logistic", "-o", "m.sx")[0] == 0
+    assert "logistic regression is solved to a duality gap" in refused("plot", "m.sx", "--kind", "loss")

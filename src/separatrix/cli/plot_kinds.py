@@ -176,10 +176,10 @@ def _loss(model: Any, ax: Any) -> None:
         ax.set_ylabel("mistakes")
         ax.grid(alpha=0.25)
         return
-    if type(model.estimator).__name__ in _SVM:
-        raise ValueError(
-            "a support vector machine is solved to a duality gap and has no loss per epoch; try another --kind"
-        )
+    kind = type(model.estimator).__name__
+    if kind in (*_SVM, "LogisticRegression"):
+        what = "a support vector machine" if kind in _SVM else "logistic regression"
+        raise ValueError(f"{what} is solved to a duality gap and has no loss per epoch; try another --kind")
     plots.loss_curve(model.estimator, ax)
 
 
