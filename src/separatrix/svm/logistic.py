@@ -106,16 +106,9 @@ class LogisticTask:
         return int(values.nnz) if is_sparse(values) else int(values.size)
 
 
-@dataclass(frozen=True, eq=False)
-class LogisticSolution:
-    """Weights and bias, their value, and how far from the optimum they can be at most.
+class Bounded:
+    """The mixin of solutions with a primal value and a bound on its distance from the optimum."""
 
-    ``rounding`` bounds what rounding can have added to the value and taken from the gap; ``least`` is the value below
-    which differences do not count.
-    """
-
-    weights: Floats
-    bias: float
     primal: float
     gap: float
     rounding: float
@@ -135,6 +128,22 @@ class LogisticSolution:
     def relative_gap(self) -> float:
         """The gap as a part of the primal value."""
         return self.gap / max(self.primal, self.least) if math.isfinite(self.primal) else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticSolution(Bounded):
+    """Weights and bias, their value, and how far from the optimum they can be at most.
+
+    ``rounding`` bounds what rounding can have added to the value and taken from the gap; ``least`` is the value below
+    which differences do not count.
+    """
+
+    weights: Floats
+    bias: float
+    primal: float
+    gap: float
+    rounding: float
+    least: float
 
     def validate(self) -> None:
         """Refuse parts that do not fit together."""
