@@ -38,9 +38,10 @@ def _two_features(kind: str) -> Callable[[Any], None]:
     def check(model: Any) -> None:
         width = model.preparation.width
         if width != 2:
+            gaps = " --missing drop" if any(feature.gaps for feature in model.preparation.features) else ""
             raise ValueError(
                 f"--kind {kind} draws two features, but rows become {width:,} numbers in this model: fit one with "
-                "--features A,B, or try --kind boundary or support"
+                f"--features A,B{gaps}, or try --kind boundary or support"
             )
         if kind != "ball":
             _two_classes(kind)(model)
