@@ -69,9 +69,14 @@ class Reader:
             else None
         )
         rows = chance.choice((1, 3, 65536))
+        how = {}
+        if self.ending == ".csv" and chance.random() < 0.2:
+            how = {"header": chance.random() < 0.3, "quotes": chance.random() < 0.6}
+        if self.ending in (".csv", ".arff") and chance.random() < 0.05:
+            how["encoding"] = chance.choice(("latin-1", "utf-16", "utf-8", "utf-7", "shift_jis", "big5"))
         try:
-            shown = _read(str(path), frugal, sql, 65536)
-            if chance.random() < 0.2 and shown != _read(str(path), frugal, sql, rows):
+            shown = _read(str(path), frugal, sql, 65536, **how)
+            if chance.random() < 0.2 and shown != _read(str(path), frugal, sql, rows, **how):
                 raise CaseError("property", f"other values in batches of {rows} rows")
             if chance.random() < 0.2:
                 _read_for_a_proof(str(path), chance)
@@ -83,11 +88,11 @@ class Reader:
         return f"read {shown[0]}"
 
 
-def _read(path: str, frugal: bool, sql: str | None, rows: int) -> tuple[str, list[Any]]:
+def _read(path: str, frugal: bool, sql: str | None, rows: int, **how: Any) -> tuple[str, list[Any]]:
     from separatrix.tables.sources.base import TableSource
     from separatrix.tables.sources.opening import open_source
 
-    with open_source(path, sql=sql, frugal=frugal) as source:
+    with open_source(path, sql=sql, frugal=frugal, **how) as source:
         if not isinstance(source, TableSource):
             values: list[Any] = []
             for X, y in source.blocks(rows):
@@ -138,6 +143,28 @@ READERS = (
         written_files.csv_text,
         (*_NUMBERS, b",", b'"', b'""', b"\n", b"\r\n", b"\r", b'",\n', b"\xef\xbb\xbf"),
         0.6,
+    ),
+    Reader(
+        "arff",
+        ".arff",
+        written_files.arff_text,
+        (
+            *_NUMBERS,
+            b",",
+            b"'",
+            b'"',
+            b"\\",
+            b"\\'",
+            b"?",
+            b"{",
+            b"}",
+            b"%",
+            b"\n",
+            b"\r",
+            b"@data\n",
+            b"@attribute b ",
+        ),
+        0.5,
     ),
     Reader(
         "libsvm", ".libsvm", written_files.libsvm_text, (*_NUMBERS, b" 1:", b":", b" qid:1", b" #", b"1:1", b"\n"), 0.5

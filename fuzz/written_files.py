@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import random
 import sqlite3
 import struct
@@ -118,9 +120,48 @@ def csv_text(chance: random.Random) -> bytes:
     text = end.join(lines) + (end if chance.random() < 0.8 else "")
     if chance.random() < 0.05:
         text = text.replace(end, chance.choice(("\n", "\r\n")), 1)
-    coding = chance.choice(("utf-8",) * 9 + ("latin-1", "utf-16", "utf-8-sig"))
+    return _packed(text, chance)
+
+
+def arff_text(chance: random.Random) -> bytes:
+    """Return an ARFF file, sometimes compressed."""
+    width = chance.choice((1, 2, 3, 3, 5))
+    kinds = [chance.choice(("whole", "real", "word", "odd")) for _ in range(width)]
+    types = {
+        "whole": ("integer", "numeric", "real [0, 9]"),
+        "real": ("real", "NUMERIC"),
+        "word": ("{x,y,z}", "{'x', y, \"z\"}", "string", "{x,y"),
+        "odd": ("string", "date", 'date "yyyy-MM-dd"', "{a, 'b c'}", "relational", ""),
+    }
+    names = [
+        chance.choice(("'a b'", '"q\\"x"', "a", "n%", "'o")) if chance.random() < 0.2 else f"n{k}" for k in range(width)
+    ]
+    lines = ["% a comment", "", "@relation r"][chance.randrange(3) :]
+    lines += [f"@attribute {name} {chance.choice(types[kind])}" for name, kind in zip(names, kinds, strict=True)]
+    lines += ["@inputs n0", "@outputs n1"] if chance.random() < 0.1 else []
+    lines.append(chance.choice(("@data", "@DATA", "@data", "@end")))
+    sparse, apart = chance.random() < 0.2, chance.choice((",", ",", ", ", " ,", "\t", " "))
+    for _ in range(chance.choice((0, 1, 2, 5, 12))):
+        row = ["?" if chance.random() < 0.1 else _cell(kind, chance) for kind in kinds]
+        quote = chance.choice(("'", '"', ""))
+        row = [quote + cell + quote if chance.random() < 0.3 else cell for cell in row]
+        if sparse:
+            pairs = [f"{k} {cell}" for k, cell in enumerate(row) if chance.random() < 0.6]
+            lines.append("{" + ", ".join(pairs) + "}")
+        else:
+            lines.append(apart.join(row))
+        if chance.random() < 0.1:
+            lines.append(chance.choice(("", "% no row", "%", " ", "{}")))
+    end = chance.choice(("\n", "\n", "\n", "\r\n", "\r"))
+    return _packed(end.join(lines) + end, chance)
+
+
+def _packed(text: str, chance: random.Random) -> bytes:
+    """Return a text in some encoding, sometimes compressed."""
+    coding = chance.choice(("utf-8",) * 9 + ("latin-1", "utf-16", "utf-8-sig", "utf-16-be"))
     raw = text.encode(coding, "replace")
-    return gzip.compress(raw, 1) if chance.random() < 0.05 else raw
+    pack = chance.choice((gzip.compress, bz2.compress, lzma.compress))
+    return pack(raw) if chance.random() < 0.1 else raw
 
 
 def _cell(kind: str, chance: random.Random) -> str:

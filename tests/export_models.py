@@ -241,6 +241,7 @@ LINEAR: dict[str, Callable[[], Case]] = {
     "estimator of 40 features": lambda: of_estimator(sx.LinearSVM(), 3, d=40),
     "estimator without intercept": lambda: of_estimator(P(fit_intercept=False, random_state=0), 2),
     "estimator, texts": lambda: of_estimator(sx.Neuron(random_state=0, max_iter=50), 3, labels=LABELS),
+    "estimator, logistic": lambda: of_estimator(sx.LogisticRegression(), 3, labels=LABELS),
     "estimator, flags": lambda: of_estimator(sx.LinearSVM(), 2, labels=[False, True]),
     "estimator, floats": lambda: of_estimator(sx.LinearSVM(), 3, labels=[-1.0, 2.0, 3.0]),
     "estimator, large numbers": lambda: of_estimator(sx.LinearSVM(), 2, labels=[-(2**62) - 1, 2**62 + 1]),

@@ -73,7 +73,12 @@ def test_the_examples_of_the_page_run(page, tmp_path, as_before):
 def test_the_commands_of_the_page_print_what_it_shows(page, run):
     checker = doctest.OutputChecker()
     for block in blocks(page, "console"):
-        for command, shown in re.findall(r"^\$ separatrix (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+        for program, command, shown in re.findall(
+            r"^\$ (separatrix|cat) (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE
+        ):
+            if program == "cat":
+                Path(command).write_text(shown, encoding="utf-8")
+                continue
             status, printed, messages = run(*shlex.split(command))
             assert status == (1 if shown.startswith("rejected") else 0), f"{command}\n{messages}"
             assert checker.check_output(shown, printed, LENIENT), f"{command}\n{printed}\n{messages}"

@@ -114,7 +114,7 @@ def test_options_that_cannot_be_meant(refused, arguments, words):
         ("a,y\n1,x\nnine,z\n2,x\n3,z\n", "column 'a' has numbers and also 'nine'"),
         ("a,y\n1,x\ninf,z\n2,x\n3,z\n", "row 2, column 'a': inf is not a finite number"),
         ("a,a,y\n1,1,x\n2,2,z\n", "two columns called 'a'"),
-        ("1,2,3\n4,5,6\n", "has numbers only; a header line"),
+        ("1,2,3\n4,5,6\n", "has numbers only; give --no-header if it is data"),
         ("a,w,y\n1,-1,x\n2,1,z\n3,1,x\n4,1,z\n", None),
     ],
 )  # fmt: skip
@@ -145,7 +145,7 @@ def test_too_few_rows(refused):
 
 def test_rows_that_a_model_cannot_answer(refused, run):
     name = write("t.csv", "a,c,y\n" + "".join(f"{k % 7},{'rgb'[k % 3]},{'xz'[k % 2]}\n" for k in range(60)))
-    assert run("fit", name, "--target", "y", "-o", "m.sx")[0] == 0
+    assert run("fit", name, "--target", "y", "-o", "m.sx", "--calibrate", "none")[0] == 0
     text = refused("predict", "m.sx", write("u.csv", "a,y\n1,x\n"))
     assert text == "u.csv has no column 'c', which the model was trained on; its columns are a, y"
     text = refused("predict", "m.sx", write("v.csv", "a,c\n1,r\n2,violet\n"), "-o", "out.csv")
@@ -296,3 +296,5 @@ def test_curves_that_are_not_there(refused, run):
     name = write("t.csv", ROWS)
     assert run("fit", name, "--target", "kind", "--model", "svm", "-o", "m.sx")[0] == 0
     assert "has no loss per epoch" in refused("plot", "m.sx", "--kind", "loss")
+    assert run("fit", name, "--target", "kind", "--model", "logistic", "-o", "m.sx")[0] == 0
+    assert "logistic regression is solved to a duality gap" in refused("plot", "m.sx", "--kind", "loss")

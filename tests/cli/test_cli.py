@@ -143,7 +143,7 @@ def test_output_goes_to_a_file_whole(tmp_path):
             ["--target", "y", "--seed", "-1", "--order", "shuffled"],
             "the seed must be a whole number",
         ),
-        (b"\xff\xfe\x00", ["--target", "y"], "is text in UTF-16; save it as UTF-8"),
+        (b"\xff\xfe\x00", ["--target", "y"], "the text is not utf-16, from about line 1 on; give another --encoding"),
         ('a,y\n"1,2\n', ["--target", "y"], "data.csv, line 2: unclosed quote"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from separatrix.cli import options
 from separatrix.cli.app import COMMANDS
 
-GROUPS = (options.DATA, options.FEATURES, options.MODEL, options.LIMITS, options.OUTPUT)
+GROUPS = (options.DATA, options.FEATURES, options.MODEL, options.DECISIONS, options.LIMITS, options.OUTPUT)
 NAMES = [command.__name__ for commands in COMMANDS.values() for command in commands]
 
 

@@ -113,7 +113,7 @@ def test_what_is_refused(run, arguments, message):
 
 
 def test_models_without_a_dual_say_so(run):
-    fitted(run, "lecture-000", "--target", "label", "--test", "0", "-o", "m.sx")
+    fitted(run, "lecture-000", "--target", "label", "--model", "perceptron", "--test", "0", "-o", "m.sx")
     err = failed(run("inspect", "m.sx", "lecture-000", "--dual"))
     assert "a Perceptron has no dual solution; --dual is for support vector machines (svm, kernel-svm)" in err
     fitted(run, "penguins", "--target", "species", "--model", "kernel-svm", "-o", "k.sx")

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 import separatrix as sx
-import separatrix.svm.logistic
+import separatrix.svm.newton
 from separatrix.geometry.rows import Rows
 from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit
 from separatrix.svm.logistic import LogisticTask, best_bias, measure
@@ -124,7 +124,7 @@ def test_the_gap_of_any_weights_is_an_upper_bound(name):
     rng = np.random.default_rng(0)
     for free, constant in ((True, 0.0), (False, 2.0), (False, 0.0)):
         task = LogisticTask(Rows(X), signs, rng.uniform(0.1, 5.0, len(y)), constant, free)
-        run = separatrix.svm.logistic.LogisticRun(task, 1e-12, np.zeros(X.shape[1]))
+        run = separatrix.svm.newton.LogisticRun(task, 1e-12, np.zeros(X.shape[1]))
         optimum = run.go(100, lambda: False)
         assert optimum.relative_gap <= 1e-12
         for size in (0.0, 1e-3, 1.0, 50.0):
@@ -233,13 +233,13 @@ def sparse_problem(n=400, d=600, seed=0):
 def test_conjugate_gradients_reach_what_the_factor_reaches(bias, layout, monkeypatch):
     X, y = sparse_problem()
     X = X if layout == "sparse" else X.toarray() + 3.0  # which is far from the origin
-    monkeypatch.setattr(separatrix.svm.logistic, "_MOST_EQUATIONS", 1)
+    monkeypatch.setattr(separatrix.svm.newton, "_MOST_EQUATIONS", 1)
     for C in (0.1, 100.0):
         products = sx.LogisticRegression(C=C, tol=1e-8, **BIASES[bias]).fit(X, y)
         assert set(products.history_.method) == {"newton-cg"}
         with monkeypatch.context() as patch:
-            patch.setattr(separatrix.svm.logistic, "_MOST_EQUATIONS", 10**6)
-            patch.setattr(separatrix.svm.logistic, "_FIRST_TRY", math.inf)
+            patch.setattr(separatrix.svm.newton, "_MOST_EQUATIONS", 10**6)
+            patch.setattr(separatrix.svm.newton, "_FIRST_TRY", math.inf)
             factor = sx.LogisticRegression(C=C, tol=1e-8, **BIASES[bias]).fit(X, y)
         assert factor.history_.method[-1] == "newton"
         assert products.status_.converged
@@ -251,8 +251,8 @@ def test_the_factor_takes_over_where_conjugate_gradients_take_long(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 40)) @ np.diag(10.0 ** rng.uniform(-3, 3, 40)) @ rng.standard_normal((40, 40))
     y = (X[:, 0] + X[:, 1] * rng.standard_normal(300) > 0).astype(int)
-    monkeypatch.setattr(separatrix.svm.logistic, "_FIRST_TRY", 1)
-    monkeypatch.setattr(separatrix.svm.logistic, "_FLOPS_PER_TOUCH", 2.0)
+    monkeypatch.setattr(separatrix.svm.newton, "_FIRST_TRY", 1)
+    monkeypatch.setattr(separatrix.svm.newton, "_FLOPS_PER_TOUCH", 2.0)
     model = sx.LogisticRegression(tol=1e-6).fit(X, y)
     assert model.history_.method[0] == "newton-cg"
     assert model.history_.method[-1] == "newton"
@@ -315,7 +315,7 @@ def test_a_run_goes_on_from_the_middle_to_the_same_bits(monkeypatch):
     X, y = overlapping(300, 6)
     whole = sx.LogisticRegression(tol=1e-9).fit(X, y)
     model = sx.LogisticRegression(tol=1e-9, warm_start=True, stop=TimeLimit(1e6))
-    step = separatrix.svm.logistic.LogisticRun._step
+    step = separatrix.svm.newton.LogisticRun._step
 
     def cut(self, point, halted):
         if self.iterations == 2:
@@ -324,7 +324,7 @@ def test_a_run_goes_on_from_the_middle_to_the_same_bits(monkeypatch):
             step(self, point, halted)
 
     with monkeypatch.context() as patch:
-        patch.setattr(separatrix.svm.logistic.LogisticRun, "_step", cut)
+        patch.setattr(separatrix.svm.newton.LogisticRun, "_step", cut)
         model.fit(X, y)
     assert model._cut_short
     model.fit(X, y)
@@ -344,14 +344,14 @@ def test_a_warm_start_begins_with_the_weights_there_are():
 def test_ctrl_c_leaves_a_usable_model(monkeypatch):
     X, y = overlapping(300, 6)
     model = sx.LogisticRegression(tol=1e-12)
-    step = separatrix.svm.logistic.LogisticRun._step
+    step = separatrix.svm.newton.LogisticRun._step
 
     def press(self, point, halted):
         if self.iterations == 1:
             signal.raise_signal(signal.SIGINT)
         step(self, point, halted)
 
-    monkeypatch.setattr(separatrix.svm.logistic.LogisticRun, "_step", press)
+    monkeypatch.setattr(separatrix.svm.newton.LogisticRun, "_step", press)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert str(model.status_).startswith("interrupted in iteration 3: relative duality gap")

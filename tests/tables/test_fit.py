@@ -82,7 +82,7 @@ MODELS = {
     "perceptron": sx.Perceptron(max_iter=50, random_state=0),
     "voted": sx.Perceptron(readout="voted", max_iter=50, random_state=0),
     "pocket": sx.Perceptron(readout="pocket", max_iter=50, random_state=0),
-    "neuron": sx.Neuron(loss="log", max_iter=200, random_state=0),
+    "neuron": sx.Neuron(loss="log", eta0=0.1, learning_rate="adaptive", max_iter=200, random_state=0),
     "svm": sx.LinearSVM(random_state=0),
     "logistic": sx.LogisticRegression(),
     "kernel-svm": sx.KernelSVM(),
@@ -115,6 +115,24 @@ def test_labels_are_those_of_the_same_steps_in_scikit_learn(model, missing, tmp_
     save(found, tmp_path / "m.sx")
     assert predictions(load(tmp_path / "m.sx"), name) == predictions(found, name)
     assert load(tmp_path / "m.sx").predict(X).tolist() == expected
+
+
+def test_the_neuron_comes_near_the_loss_of_logistic_regression_by_default(tmp_path):
+    data = frame(1000).dropna()
+    name = written(data, tmp_path)
+    X = prepared().fit_transform(data.drop(columns="kind"))
+
+    def loss(estimator):
+        signs = np.where(data.kind.to_numpy()[:, None] == estimator.classes_, 1.0, -1.0)
+        return np.logaddexp(0.0, -signs * estimator.decision_function(X)).mean(axis=0).sum()
+
+    models = [
+        fitted(name, settings=Settings(model, certify=0, test=0)).model.estimator for model in ("neuron", "logistic")
+    ]
+    assert loss(models[0]) <= 1.001 * loss(models[1])
+    slow = fitted(name, settings=Settings("neuron", certify=0, test=0, parameters={"eta0": 0.01})).model.estimator
+    assert slow.learning_rate == "constant"
+    assert loss(slow) > loss(models[0])
 
 
 def test_means_and_minmax_are_those_of_scikit_learn(tmp_path):
@@ -170,8 +188,10 @@ def test_rows_streamed_from_disk_train_as_well(model, tmp_path, stream):
     if model in ("averaged", "neuron"):  # the last weights of the others depend on the last group most
         data = data.sort_values("kind")
     name = written(data, tmp_path)
-    memory = fitted(name, settings=Settings(model, certify=0, epochs=20)).model.facts
-    disk = fitted(name, settings=Settings(model, certify=0, epochs=20), budget=DISK).model.facts
+    same_rate = {"eta0": 0.01} if model == "neuron" else {}  # which adapts in memory only, unless it is given
+    settings = Settings(model, certify=0, epochs=20, parameters=same_rate)
+    memory = fitted(name, settings=settings).model.facts
+    disk = fitted(name, settings=settings, budget=DISK).model.facts
     assert disk.progress is not None
     assert memory.progress is None
     assert disk.on_disk

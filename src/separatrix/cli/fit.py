@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import enum
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.fit_options import (
+    Calibrate,
+    ClassWeight,
+    Folds,
+    Positive,
+    Split,
+    Test,
+    ThresholdText,
+    Tune,
+    as_before,
+    share_or_file,
+    with_record,
+)
 from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     DATA,
@@ -40,7 +54,7 @@ from separatrix.cli.options import (
 from separatrix.cli.writing import say
 from separatrix.rules.losses import LOSSES
 from separatrix.stops.text import FORMS, SCHEDULE
-from separatrix.tables.kinds import MODELS
+from separatrix.tables.kinds import DEFAULT, MODELS, ONLINE
 
 Model = enum.Enum("Model", {name: name for name in MODELS}, type=str)  # type: ignore[misc]
 
@@ -52,10 +66,8 @@ def fit(
     db: Db = None,
     delimiter: Delimiter = None,
     weight: Annotated[str | None, typer.Option(help="Column with the sample weights.", rich_help_panel=DATA)] = None,
-    test: Annotated[
-        float | None,
-        typer.Option(help="Fraction of rows in the test set; 0 for none. [default: 0.2]", rich_help_panel=DATA),
-    ] = None,
+    test: Test = None,
+    split: Split = None,
     features: Features = None,
     exclude: Exclude = None,
     scale: ScaledBy = None,
@@ -72,7 +84,8 @@ def fit(
         typer.Option(
             help="Perceptrons: averaged, perceptron (last weights), voted, pocket. logistic: logistic regression; "
             "neuron: sigmoid unit by gradient descent on the log loss (--param loss=squared: Lecture 002). svm: "
-            "maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. [default: averaged]",
+            "maximum margin; online-svm: the same, row by row. Not linear: kernel-svm, network. "
+            "[default: logistic; averaged with --epochs, --stop or --record, and where rows do not fit into memory]",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -102,6 +115,12 @@ def fit(
     every: Annotated[
         int | None, typer.Option(help="Record it every so many epochs. [default: 1]", rich_help_panel=MODEL)
     ] = None,
+    class_weight: ClassWeight = None,
+    calibrate: Calibrate = None,
+    threshold: ThresholdText = None,
+    positive: Positive = None,
+    tune: Tune = False,
+    cv: Folds = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. [default: 0]", rich_help_panel=MODEL)] = None,
     resume: Annotated[
         Path | None, typer.Option(help="Resume an interrupted model on the same rows.", rich_help_panel=MODEL)
@@ -112,7 +131,9 @@ def fit(
     certify: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for the certificate of linear separability; 0 for none. [default: 5]", rich_help_panel=LIMITS
+            help="Seconds for the certificate of linear separability; 0 for none. [default: a tenth of the fit's time, "
+            "at most 5]",
+            rich_help_panel=LIMITS,
         ),
     ] = None,
     memory: Annotated[
@@ -153,6 +174,8 @@ def fit(
 
       separatrix fit points.csv --target class --model perceptron --stop "no-mistakes | flat:5 | time:10"
 
+      separatrix fit claims.csv --target fraud --model svm --tune --threshold cost=20:1 --split time:date
+
       separatrix fit --sql "select * from 'a.parquet' join 'b.csv' using (id)" --target label
 
     Exit status: 0 success; 2 invalid input, nothing written; 130 interrupted (a model file is written if training had
@@ -173,13 +196,15 @@ def fit(
         if output is None or output.resolve() == resume.resolve():
             replacing(resume)
         before = load_table_model(resume)
-        options, settings = _as_before(before, resume, epochs, time_limit, certify, stop)
+        options, settings = as_before(before, resume, epochs, time_limit, certify, stop)
         refused = {
             "--model": model, "--target": target if target != before.target else None, "--test": test, "--seed": seed,
             "--scale": scale, "--features": features, "--exclude": exclude, "--text": text, "--param": param,
             "--record": record, "--every": every,
             "--weight": weight, "--missing": missing, "--text-method": text_method, "--max-levels": max_levels,
             "--category": category, "--number": number, "--date": date, "--dates": dates,
+            "--split": split, "--class-weight": class_weight, "--calibrate": calibrate, "--threshold": threshold,
+            "--positive": positive, "--tune": tune or None, "--cv": cv,
         }  # fmt: skip
         for option, value in refused.items():
             if value is not None:
@@ -200,17 +225,36 @@ def fit(
             date,
             dates,
         )
+        options = replace(options, split=split)
+        share, file = share_or_file(test, split)
+        online = any(value is not None for value in (epochs, stop, record))
         settings = Settings(
-            "averaged" if model is None else model.value, 0.2 if test is None else test, epochs, time_limit, seed or 0,
-            _with_record(parameters(param or []), record, every), 5.0 if certify is None else certify, stop,
+            model.value if model is not None else ONLINE if online else DEFAULT, share, epochs, time_limit, seed or 0,
+            with_record(parameters(param or []), record, every), certify, stop, class_weight,
+            None if calibrate is None else calibrate.value, threshold, positive, cv, file, tune,
         )  # fmt: skip
     path = output or resume or _default_path(source, sql)
     guard().writes(path)
     page = None if report is None else check_page(report, "--report")
     budget = MemoryBudget(None if memory is None else parse_size(memory), cache)
-    with Bar() as bar, open_named(source, sql, db, delimiter, frugal=budget.is_tight(source), bar=bar) as opened:
+    with ExitStack() as stack:
+        bar = stack.enter_context(Bar())
+        opened = stack.enter_context(open_named(source, sql, db, delimiter, frugal=budget.is_tight(source), bar=bar))
+        tested = None
+        if settings.test_file is not None:
+            tested = stack.enter_context(open_named(settings.test_file, delimiter=delimiter, bar=bar))
         verbose = 1 if bar.visible else 0
-        result = run_fit(opened, options, settings, budget, before=before, watch=bar, verbose=verbose)
+        result = run_fit(
+            opened,
+            options,
+            settings,
+            budget,
+            test_source=tested,
+            before=before,
+            on_disk_model=ONLINE if model is None and before is None else None,
+            watch=bar,
+            verbose=verbose,
+        )
         save(result.model, path)
         problem = None
         if page is not None and not result.interrupted:
@@ -228,17 +272,6 @@ def fit(
         raise typer.Exit(130)
     if problem is not None:
         raise ValueError(f"the model is in {path}, but there is no report: {problem}")
-
-
-def _with_record(given: dict[str, Any], record: str | None, every: int | None) -> dict[str, Any]:
-    """Return the parameters with those that --record and --every stand for."""
-    if record is not None and record not in LOSSES:
-        raise ValueError(f"--record must be one of {', '.join(LOSSES)}; found {record!r}")
-    if every is not None and (every < 1 or record is None):
-        why = "--every needs --record" if record is None else f"--every must be at least 1; found {every}"
-        raise ValueError(why)
-    new = {"record": record, "every": every}
-    return {**given, **{name: value for name, value in new.items() if value is not None}}
 
 
 def _later(path: Path, source: str | None, page: Path) -> str:
@@ -265,18 +298,6 @@ def _write_report(result: Any, opened: Any, page: Path, bar: Any) -> ValueError 
     except ValueError as problem:
         return problem
     return None
-
-
-def _as_before(
-    before: Any, path: Path, epochs: int | None, time_limit: float | None, certify: float | None, stop: str | None
-) -> tuple[Any, Any]:
-    """Return the options and settings of an interrupted model, with what may change."""
-    facts = before.facts
-    if not facts.separatrix:
-        raise ValueError(f"{path} does not say how it was fitted, so it cannot be resumed")
-    new = {"epochs": epochs, "certify": certify, "stop": stop}
-    changed = {name: value for name, value in new.items() if value is not None}
-    return facts.options, replace(facts.settings, time_limit=time_limit, **changed)
 
 
 def _default_path(source: str | None, sql: str | None) -> Path:

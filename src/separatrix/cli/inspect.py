@@ -118,6 +118,7 @@ def _show(model: Any, top: int, console: Any) -> None:
     facts = model.facts
     if facts.separatrix:  # else it was put together in Python
         console.print(summary.model_line(facts))
+        summary.show_decisions(model, console)
         summary.show_rows(facts, console)
         console.print()
     for line in _described(model.preparation):
@@ -135,7 +136,9 @@ def _show(model: Any, top: int, console: Any) -> None:
         )
     if not facts.separatrix:
         return
-    settings = ", ".join(f"{k}={v!r}" for k, v in vars(facts.settings).items() if v not in (None, {}))
+    settings = ", ".join(
+        f"{k}={v!r}" for k, v in vars(facts.settings).items() if v not in (None, {}) and v is not False
+    )
     console.print(f"Settings: {settings}.")
     console.print(
         f"Written by separatrix {facts.separatrix}; fingerprint of the source {(facts.fingerprint or 'unknown')[:16]}, "

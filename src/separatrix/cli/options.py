@@ -53,7 +53,8 @@ class Dates(str, enum.Enum):
 
 
 # The groups of options in the help of a command.
-DATA, FEATURES, MODEL, LIMITS, OUTPUT = "Data", "Features", "Model", "Limits", "Output"
+DATA, FEATURES, MODEL, DECISIONS = "Data", "Features", "Model", "Decisions"
+LIMITS, OUTPUT = "Limits", "Output"
 
 Source = Annotated[
     str | None,

@@ -38,9 +38,10 @@ def _two_features(kind: str) -> Callable[[Any], None]:
     def check(model: Any) -> None:
         width = model.preparation.width
         if width != 2:
+            gaps = " --missing drop" if any(feature.gaps for feature in model.preparation.features) else ""
             raise ValueError(
                 f"--kind {kind} draws two features, but rows become {width:,} numbers in this model: fit one with "
-                "--features A,B, or try --kind boundary or support"
+                f"--features A,B{gaps}, or try --kind boundary or support"
             )
         if kind != "ball":
             _two_classes(kind)(model)
@@ -176,10 +177,10 @@ def _loss(model: Any, ax: Any) -> None:
         ax.set_ylabel("mistakes")
         ax.grid(alpha=0.25)
         return
-    if type(model.estimator).__name__ in _SVM:
-        raise ValueError(
-            "a support vector machine is solved to a duality gap and has no loss per epoch; try another --kind"
-        )
+    kind = type(model.estimator).__name__
+    if kind in (*_SVM, "LogisticRegression"):
+        what = "a support vector machine" if kind in _SVM else "logistic regression"
+        raise ValueError(f"{what} is solved to a duality gap and has no loss per epoch; try another --kind")
     plots.loss_curve(model.estimator, ax)
 
 

@@ -26,10 +26,7 @@ def predict(
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Add the activations.", rich_help_panel=OUTPUT)] = False,
     proba: Annotated[
-        bool,
-        typer.Option(
-            "--proba", help="Add the class probabilities (logistic, neuron, network).", rich_help_panel=OUTPUT
-        ),
+        bool, typer.Option("--proba", help="Add the class probabilities.", rich_help_panel=OUTPUT)
     ] = False,
     keep: Annotated[
         list[str] | None,

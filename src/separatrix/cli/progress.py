@@ -12,7 +12,7 @@ _DELAY = 0.5  # seconds; shorter work needs no bar
 
 _TITLES = {
     "read": "reading", "scale": "scaling", "write": "writing rows", "epoch": "training", "predict": "predicting",
-    "contender": "comparing", "growth": "measuring growth",
+    "contender": "comparing", "growth": "measuring growth", "fold": "cross-validating",
 }  # fmt: skip
 
 
@@ -66,7 +66,7 @@ class Bar:
             total = numbers["epochs"]
             seen = f"epoch {numbers['epoch']} of {total}"
             part = (numbers["epoch"] - 1 + numbers["part"]) / total
-        if steps:
+        if steps or stage == "fold":
             seen, part = f"{numbers['name']}, {numbers['done'] + 1} of {numbers['of']}", numbers["done"] / numbers["of"]
         total = 1.0 if part is not None else None
         self._bar.update(self._task, total=total, completed=part or 0.0, seen=seen)

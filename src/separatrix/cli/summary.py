@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separatrix.cli.decisions import decision_lines, decisions_as_dict
 from separatrix.cli.scores import MOST_CLASSES, show_scores
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
@@ -23,7 +24,12 @@ _NAMED = 6  # classes that a line names
 
 def model_as_dict(model: Any, path: Path) -> dict[str, Any]:
     """Return all that is known about a model as plain values."""
-    return {**_plain(model.facts.to_dict()), "model_file": str(path), "weights": weights_as_dict(model)}
+    decisions = decisions_as_dict(model)
+    return {
+        **_plain({**model.facts.to_dict(), **decisions}),
+        "model_file": str(path),
+        "weights": weights_as_dict(model),
+    }
 
 
 def weights_as_dict(model: Any, most: int = 1000) -> Any:
@@ -65,6 +71,7 @@ def show_fit(result: Any, path: Path) -> None:
     show_rows(facts, console)
     console.print()
     console.print(model_line(facts))
+    show_decisions(model, console)
     show_test_scores(model, console)
     show_separability(result.certificate, features_of(model), console)
     show_weights(model, console)
@@ -119,6 +126,12 @@ def model_line(facts: Facts) -> str:
 
     name = MODELS[facts.settings.model].title
     return f"{name[0].upper()}{name[1:]}, {facts.status}."
+
+
+def show_decisions(model: Any, console: Any) -> None:
+    """Print what was decided on folds of the training rows."""
+    for line in decision_lines(model):
+        console.print(line)
 
 
 def times_of(count: int, noun: str) -> str:

@@ -17,7 +17,8 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
-from separatrix.svm.logistic import LogisticRun, LogisticTask
+from separatrix.svm.logistic import LogisticTask
+from separatrix.svm.newton import LogisticRun
 from separatrix.text import times
 
 

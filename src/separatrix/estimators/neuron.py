@@ -86,6 +86,11 @@ class Neuron(Descending, RuleClassifier):
 
     Notes
     -----
+    The default is the plain gradient step of the lectures, at a small, constant rate, which stops some way above the
+    optimum. ``separatrix fit --model neuron`` scales the features and takes ``loss="log"``, ``eta0=0.1`` and
+    ``learning_rate="adaptive"`` unless a loss or a rate is given: these come near the loss of logistic regression. For
+    the optimum itself there is :class:`LogisticRegression`.
+
     A sample weight of 2 is the same as giving the row twice, 0 the same as leaving it out, in every mode: folds are cut
     by weight. No example is presented more than 1000 times in a row, and no weight makes a step larger.
 

@@ -107,6 +107,11 @@ class Perceptron(RuleClassifier):
 
     Notes
     -----
+    The defaults are the perceptron of the lectures: the last weights, up to 1000 epochs. On data that no plane
+    separates, the last weights are as good as the last mistake left them; ``readout="averaged"`` predicts better. That
+    is what ``separatrix fit --model averaged`` trains, for 50 epochs on scaled features:
+    ``make_pipeline(StandardScaler(), Perceptron(readout="averaged", max_iter=50))`` is the same in Python.
+
     A sample weight of 2 is the same as giving the row twice, 0 the same as leaving it out; a fraction makes the step
     that much smaller. Numeric types other than float32 and float64 are converted once, to float64 (float16: to
     float32).

@@ -2,5 +2,5 @@
 
 ``task`` states the problem and measures any solution; ``ascent``, ``interior`` and ``subspace`` find solutions;
 ``solve`` decides which method works when; ``hard`` is the case without slack. ``blocks`` solves the soft margin with a
-kernel. ``logistic`` is the log loss in place of the hinge, with a Newton method of its own.
+kernel. ``logistic`` is the log loss in place of the hinge, and ``newton`` solves it.
 """

@@ -40,7 +40,7 @@ def _points(parts: dict[str, Any]) -> dict[str, Any]:
 STORED = {
     "Run": Stored("separatrix.svm.solve", unkept=_PUT_DOWN),
     "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN),
-    "LogisticRun": Stored("separatrix.svm.logistic", unkept=_PUT_DOWN),
+    "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN),
     "LogisticSolution": Stored("separatrix.svm.logistic"),
     "MarginHistory": Stored("separatrix.svm.solve"),
     "DualSolution": Stored("separatrix.svm.task", old_names=("Answer",)),

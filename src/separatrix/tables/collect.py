@@ -32,6 +32,7 @@ from separatrix.tables.reading import (
 )
 from separatrix.tables.roles import ENOUGH, RolesChanged, suggested
 from separatrix.tables.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
+from separatrix.tables.split_column import SplitReader
 from separatrix.tables.store import RowCollector, RowStore
 from separatrix.text import listed, times
 
@@ -155,6 +156,7 @@ def _collect_table(
     ]
     classes = Levels(source.name, chosen.target.name) if chosen.target is not None else None
     reader = Reader(source.name, chosen, levels, classes, exact=exact)
+    reader.split = None if options.split is None else SplitReader(source.name, options.split)
     hashing = [vectoriser(Feature(c.name, "text", "text")) for c in chosen.texts]
     hashing = hashing if options.text_method == "hashed" else []
     keeper = _Keeper(options.missing, reader)
@@ -259,7 +261,7 @@ def _collect_matrix(
         raise ValueError(f"{where} has no labels: name the column with --target, 0 for the first or -1 for the last")
     for option, value in (
         ("--features", options.features), ("--exclude", options.exclude), ("--text", options.text),
-        ("--weight", options.weight),
+        ("--weight", options.weight), ("--split", options.split),
     ):  # fmt: skip
         if value:
             raise ValueError(f"{option} names columns, but {where} has no column names")

@@ -11,6 +11,7 @@ from typing import Any
 from separatrix.tables.notations import TIMES, parts_of
 from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.dialect import header_hint
+from separatrix.tables.split_column import parse_split
 from separatrix.text import listed
 
 MISSING = ("impute", "drop", "mean", "fail")
@@ -49,6 +50,9 @@ class ColumnOptions:
         Dates as their parts, as seconds since 1970, or not at all.
     detect : bool
         Whether to look at the values for numbers and dates in other notations, free text and ids.
+    split : str, optional
+        How the test set is drawn, if not at random: ``time:COL`` or ``group:COL``. The column is no feature unless
+        ``features`` names it.
     """
 
     target: str | None = None
@@ -65,6 +69,7 @@ class ColumnOptions:
     date: tuple[str, ...] = ()
     dates: str = "parts"
     detect: bool = True
+    split: str | None = None
 
     def __post_init__(self) -> None:
         for name, value, accepted in (
@@ -77,6 +82,8 @@ class ColumnOptions:
                 raise ValueError(f"{name} must be one of {', '.join(accepted)}; found {value!r}")
         if self.max_levels < 2:
             raise ValueError(f"max_levels must be at least 2; found {self.max_levels}")
+        if self.split is not None:
+            parse_split(self.split)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -137,12 +144,14 @@ class ChosenColumns:
     notations: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    split: Column | None = None  # by which the test set is drawn
 
     @property
     def names(self) -> list[str]:
         """All columns to read."""
         more = [column.name for column in (self.target, self.weight) if column is not None]
-        return [*(column.name for column in (*self.numbers, *self.dates, *self.categories, *self.texts)), *more]
+        names = [*(column.name for column in (*self.numbers, *self.dates, *self.categories, *self.texts)), *more]
+        return names if self.split is None or self.split.name in names else [*names, self.split.name]
 
     @property
     def plain(self) -> bool:
@@ -182,6 +191,12 @@ def choose(
             raise ValueError(f"--target and --weight are both {weight.name!r}: they must be two columns")
     taken = {column.name for column in (target, weight) if column is not None}
     _check_names(where, by_name, options, target, taken)
+    split = None
+    if options.split is not None:
+        split = column_called(where, by_name, parse_split(options.split).column, "--split")
+        if split.name in taken:
+            raise ValueError(f"--split names {split.name!r}, which is the target or the weight")
+        taken |= {split.name} - set(options.features)
     wanted = set(options.features) | set(options.roles) if options.features else set(by_name)
     roles: dict[str, Role] = {}
     problems: list[str] = []
@@ -207,7 +222,7 @@ def choose(
         tuple(column.name for column in columns if column.name not in kept), by_role["date"],
         {name: role.notation for name, role in roles.items() if role.notation},
         {c.name: parts_of(options.dates, _is_clock(c, roles[c.name])) for c in by_role["date"]},
-        {name: role.why for name, role in roles.items() if role.role == "none"},
+        {name: role.why for name, role in roles.items() if role.role == "none"}, split,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from separatrix.tables.model import TableModel
 from separatrix.tables.raw_rows import MISSING
 from separatrix.tables.rows import ModelRows
-from separatrix.tables.scores import Scores, predictions
+from separatrix.tables.scores import Scores
 from separatrix.tables.sources.base import ColumnsChangedError, MatrixSource, TableSource
 from separatrix.text import listed
 
@@ -103,7 +103,7 @@ def _evaluate(model: TableModel, source: Any, unknown: str, watch: Any) -> Evalu
         keep = block.labelled & (block.labels < k)
         if keep.any():
             X = model.preparation.matrix(block.raw.take(keep))
-            evaluation.scores.add(block.labels[keep], *predictions(model.estimator, X))
+            evaluation.scores.add(block.labels[keep], *model.predictions(X))
         if watch is not None:
             watch(evaluation.rows, source.fraction())
     if not evaluation.scores.n:

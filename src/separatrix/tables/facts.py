@@ -86,6 +86,47 @@ class UpdateRecord(_Checked):
 
 
 @dataclass(frozen=True)
+class CrossValidation(_Checked):
+    """Scores of each fold, by metric."""
+
+    _counts = ("folds",)
+    folds: int
+    scores: dict[str, tuple[float, ...]]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        scores = self.scores if isinstance(self.scores, dict) else {None: ()}
+        if not all(isinstance(name, str) and _are_numbers(each, self.folds) for name, each in scores.items()):
+            raise ValueError("the facts about the model are damaged: a cross-validation has a score for each fold")
+
+
+@dataclass(frozen=True)
+class TuningRecord(_Checked):
+    """The parameter that was tuned, its candidates and their scores over folds, and the metric that decided."""
+
+    parameter: str
+    metric: str
+    folds: int
+    values: tuple[float, ...]
+    means: tuple[float, ...]
+    deviations: tuple[float, ...]
+    best: float
+    _counts = ("folds",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        named = isinstance(self.parameter, str) and isinstance(self.metric, str) and isinstance(self.values, tuple)
+        size = len(self.values) if named else -1
+        lists = (self.values, self.means, self.deviations)
+        if not all(_are_numbers(each, size) for each in lists) or self.best not in self.values:
+            raise ValueError("the facts about the model are damaged: a tuning has scores for each candidate")
+
+
+def _are_numbers(values: Any, size: int) -> bool:
+    return isinstance(values, tuple) and len(values) == size and all(type(each) in (int, float) for each in values)
+
+
+@dataclass(frozen=True)
 class Facts:
     """How a model of a table came to be.
 
@@ -129,6 +170,10 @@ class Facts:
         Later calls of ``update``.
     seconds : float or None
         How long the fit took.
+    cross_validation : CrossValidation or None
+        Of ``--cv`` and ``--tune``: scores on folds of the training rows.
+    tuning : TuningRecord or None
+        Of ``--tune``: the candidates and their scores.
     """
 
     version: int = VERSION
@@ -156,6 +201,8 @@ class Facts:
     no_certificate: str = ""
     updates: tuple[UpdateRecord, ...] = ()
     seconds: float | None = None
+    cross_validation: CrossValidation | None = None
+    tuning: TuningRecord | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -195,7 +242,7 @@ class Facts:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON holds them."""
         out = {each.name: getattr(self, each.name) for each in fields(self)}
-        for name in ("options", "settings", "rows", "columns", "progress"):
+        for name in ("options", "settings", "rows", "columns", "progress", "cross_validation", "tuning"):
             out[name] = None if out[name] is None else asdict(out[name])
         for name in ("classes", "updates"):
             out[name] = [asdict(each) for each in out[name]]
@@ -214,6 +261,12 @@ class Facts:
                                ("options", ColumnOptions), ("settings", Settings)):  # fmt: skip
                 if own.get(name) is not None:
                     own[name] = kind(**{key: _tuples(value) for key, value in own[name].items()})
+            if own.get("cross_validation") is not None:
+                scores = own["cross_validation"]["scores"]
+                scores = {name: tuple(values) for name, values in scores.items()}
+                own["cross_validation"] = CrossValidation(own["cross_validation"]["folds"], scores)
+            if own.get("tuning") is not None:
+                own["tuning"] = TuningRecord(**{key: _tuples(value) for key, value in own["tuning"].items()})
             own["classes"] = tuple(ClassCount(**each) for each in own.get("classes", ()))
             own["updates"] = tuple(UpdateRecord(**each) for each in own.get("updates", ()))
             for name in ("constant", "notes", "mistakes"):
@@ -232,6 +285,7 @@ _KINDS: dict[str, Any] = {
     "data": str | None, "on_disk": bool, "status": str, "converged": bool, "interrupted": bool,
     "progress": TrainingProgress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
     "certificate": dict | None, "no_certificate": str, "updates": tuple, "seconds": float | int | None,
+    "cross_validation": CrossValidation | None, "tuning": TuningRecord | None,
 }  # fmt: skip
 
 

@@ -1,11 +1,10 @@
-"""From a source to a model: read, split, prepare, train, score, certify."""
+"""From a source to a model: read, split, prepare, train, decide, score, certify."""
 
 from __future__ import annotations
 
 import json
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,26 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.files import ScratchFolder
-from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit, lasting
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.deciding import Decisions, check_decisions
 from separatrix.tables.deviations import deviations
 from separatrix.tables.disk import cache
-from separatrix.tables.disk.rowfile import RowFile
-from separatrix.tables.disk.training import DiskTraining
-from separatrix.tables.facts import Facts, TrainingProgress
-from separatrix.tables.kinds import MODELS, ON_DISK, make, stop_rule
+from separatrix.tables.facts import Facts
+from separatrix.tables.kinds import ON_DISK
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable, prepare
-from separatrix.tables.scores import Scores, predictions
+from separatrix.tables.scores import Scores
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.store import MemoryRows
+from separatrix.tables.test_file import read_test
+from separatrix.tables.training import Watch, in_memory, stream, train
 from separatrix.text import byte_size
 
 CERTIFIED_CLASSES = 12  # with more there are too many pairs
 _STORED_CERTIFICATE = 1 << 20  # characters
 _VOTES = 20_000  # rows
+_CERTIFY_SHARE, _CERTIFY_LEAST, _CERTIFY_MOST = 0.1, 0.5, 5.0  # of the fit's time; seconds
 
 
 @dataclass
@@ -43,9 +43,6 @@ class FitResult:
     model: TableModel
     interrupted: bool
     certificate: Any = None
-
-
-Watch = Callable[..., None]  # stage, and numbers that belong to it
 
 
 def _quiet(stage: str, **numbers: Any) -> None:
@@ -58,37 +55,66 @@ def fit(
     settings: Settings,
     budget: MemoryBudget | None = None,
     *,
+    test_source: TableSource | MatrixSource | None = None,
     before: TableModel | None = None,
+    on_disk_model: str | None = None,
     watch: Watch = _quiet,
     verbose: int = 0,
 ) -> FitResult:
-    """Fit a model to a source; ``before`` is an interrupted one, to resume."""
+    """Fit a model to a source; ``before`` is an interrupted one, to resume.
+
+    The test set is drawn from the source (``settings.test``), unless it is a source of its own. Rows that do not fit
+    into memory are learned by ``on_disk_model``, if one is named, where the model of the settings cannot.
+    """
     began = time.perf_counter()
-    with _prepared(source, options, settings, budget or MemoryBudget(), watch) as table:
+    anywhere = (
+        settings if settings.model in ON_DISK or on_disk_model is None else replace(settings, model=on_disk_model)
+    )
+    with _prepared(source, options, anywhere, budget or MemoryBudget(), watch) as table:
+        if test_source is not None:
+            table.test = read_test(test_source, table)
+            table.facts = replace(table.facts, rows=replace(table.facts.rows, test=table.test.n))
+        run = stream
+        if (rows := in_memory(table.train)) is not None:
+            table.train, run = rows, train
+        else:
+            settings = anywhere
         facts = replace(table.facts, settings=settings)
+        check_decisions(settings, table)
         watch("fit")
-        run = _stream
-        if (rows := _in_memory(table.train)) is not None:
-            table.train, run = rows, _train
         trained = run(table, settings, before, watch, verbose)
         facts = replace(facts, **trained.facts)
-        counts = np.array([each.rows for each in facts.classes])
-        scores = Scores.none(len(counts), int(counts.argmax()))
+        model = TableModel(table.preparation, trained.estimator, table.target, options.weight, facts)
         interrupted = facts.interrupted
-        spread = None
-        try:  # the model is there: Ctrl-C ends what is only about it
-            if table.test is not None and not (interrupted and facts.progress is not None):
-                score_test_rows(trained.estimator, table, scores)
-                facts = replace(facts, test=scores if scores.n else None)
-            facts = replace(facts, training_accuracy=_training_accuracy(trained.estimator, table.train, settings))
-            if hasattr(trained.estimator, "coef_"):
-                spread = deviations(table.preparation, table.train, facts.constant)
+        decisions = Decisions(model)
+        if rows is not None and not interrupted:
+            try:  # the model is there: Ctrl-C ends what is only about it
+                decisions.make(table, settings, watch)
+            except KeyboardInterrupt:
+                interrupted = True
+        facts = model.facts
+        try:
+            if table.test is not None and not (facts.interrupted and facts.progress is not None):
+                facts = replace(facts, test=_scored(model, table))
+            facts = replace(facts, training_accuracy=_training_accuracy(model, table.train, settings))
+            if hasattr(model.estimator, "coef_"):
+                model.deviations = deviations(table.preparation, table.train, facts.constant)
         except KeyboardInterrupt:
             interrupted = True
-        facts, certificate = _certified(facts, table, settings, interrupted, watch)
-    facts = replace(facts, seconds=round(time.perf_counter() - began, 3))
-    model = TableModel(table.preparation, trained.estimator, table.target, options.weight, facts, spread)
+        seconds = _certify_seconds(settings, time.perf_counter() - began)
+        facts, certificate = _certified(facts, table, seconds, settings.seed, interrupted, watch)
+    model.facts = replace(facts, seconds=round(time.perf_counter() - began, 3))
     return FitResult(model, interrupted, certificate)
+
+
+def _scored(model: TableModel, table: PreparedTable) -> Scores | None:
+    """Return the scores on the test set, None where it has no rows."""
+    counts = np.array([each.rows for each in model.facts.classes])
+    scores = Scores.none(len(counts), int(counts.argmax()))
+    for X, labels in table.test_blocks():
+        scores.add(labels, *model.predictions(X))
+    scores.finish()
+    return scores if scores.n else None
 
 
 @contextmanager
@@ -134,155 +160,35 @@ def _check_on_disk(settings: Settings) -> None:
         raise ValueError(f"--model {settings.model} cannot be trained on rows on disk; {', '.join(ON_DISK)} can")
 
 
-# ---------------------------------------------------------------------------------------------- training
-
-
-@dataclass
-class _Trained:
-    """A fitted estimator, and the facts about how training ended."""
-
-    estimator: Any
-    facts: dict[str, Any]
-
-
-def _in_memory(rows: PreparedRows | RowFile) -> PreparedRows | None:
-    """Return rows that are in memory, or on disk and few enough to be read at once; None for others."""
-    if isinstance(rows, PreparedRows):
-        return rows
-    whole = rows.whole()
-    return None if whole is None else PreparedRows(*whole)
-
-
-def _train(table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int) -> _Trained:
-    rows = table.train
-    assert isinstance(rows, PreparedRows)
-    estimator = make(
-        settings.model, epochs=settings.epochs, time_limit=settings.time_limit, seed=settings.seed,
-        parameters=settings.parameters, stop=settings.stop, verbose=verbose,
-    )  # fmt: skip
-    if before is not None:
-        estimator = _resumed(before, table.facts, estimator)
-    from sklearn.exceptions import ConvergenceWarning
-
-    interrupted = False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the status says it
-        try:
-            estimator._fit_codes(rows.X, rows.labels, np.array(table.classes), sample_weight=rows.weights)
-        except KeyboardInterrupt:
-            if not getattr(getattr(estimator, "status_", None), "interrupted", False):
-                raise
-            interrupted = True
-    status = estimator.status_
-    ended = {"status": str(status), "converged": bool(status.converged), "interrupted": interrupted}
-    return _Trained(estimator, ended)
-
-
-def _resumed(before: TableModel, facts: Facts, made: Any) -> Any:
-    """Return the estimator of an interrupted model, ready to train for the epochs that are left."""
-    if before.facts.data != facts.data or before.facts.on_disk != facts.on_disk:
-        raise ValueError("--resume: the rows are not those that the model was trained on; use separatrix update")
-    estimator = before.estimator
-    new = {name: value for name, value in made.get_params().items() if name in ("max_iter", "stop", "verbose")}
-    if "warm_start" in estimator.get_params():
-        if not estimator._cut_short:
-            raise ValueError("--resume: the training of this model has ended; there is nothing to resume")
-        going = [state for state in estimator._states if state.ended is None or state.ended.cut]
-        done = min(int(getattr(state, "epochs", 0)) for state in going)
-        limits = [part.epochs for part in made.stop.parts if isinstance(part, MaxEpochs)] if made.stop else []
-        if min([new["max_iter"], *limits]) <= done:
-            more = "--epochs" if new["max_iter"] <= done else "another --stop"
-            raise ValueError(f"--resume: the model has been trained for {done} epochs; give more with {more}")
-    return estimator.set_params(**new)
-
-
-def _stream(
-    table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int
-) -> _Trained:
-    epochs = settings.epochs if settings.epochs is not None else MODELS[settings.model].epochs or 20
-    epochs, time_limit, until_no_mistakes = _limits_on_disk(settings, epochs)
-    progress, mistakes = TrainingProgress(), []
-    if before is None:
-        estimator = make(
-            settings.model, epochs=epochs, time_limit=None, seed=settings.seed, parameters=settings.parameters,
-            on_disk=True,
-        )  # fmt: skip
-    else:
-        if before.facts.data != table.facts.data or not before.facts.on_disk:
-            raise ValueError("--resume: the rows are not those that the model was trained on")
-        if before.facts.converged or before.estimator.status_.diverged:
-            raise ValueError("--resume: the training of this model has ended; there is nothing to resume")
-        if before.facts.progress is None:
-            raise ValueError("--resume: the model does not say where its training stands")
-        estimator, progress, mistakes = before.estimator, before.facts.progress, list(before.facts.mistakes)
-        if progress.epoch >= epochs:
-            raise ValueError(
-                f"--resume: the model has been trained for {progress.epoch} epochs; give more with --epochs"
-            )
-    assert not isinstance(table.train, PreparedRows)
-    training = DiskTraining(
-        estimator, table.train, np.array(table.classes), epochs=epochs, seed=settings.seed,
-        until_no_mistakes=until_no_mistakes, progress=progress, mistakes=mistakes,
-        watch=lambda epoch, part: watch("epoch", epoch=epoch, part=part, epochs=epochs),
-    )  # fmt: skip
-    status = training.run(time_limit)
-    ended = {
-        "status": str(status), "converged": status.converged, "interrupted": status.interrupted,
-        "progress": training.progress, "mistakes": tuple(training.mistakes),
-    }  # fmt: skip
-    return _Trained(estimator, ended)
-
-
-def _limits_on_disk(settings: Settings, epochs: int) -> tuple[int, float | None, bool]:
-    """Return the epochs, the seconds and whether no mistakes end training on disk; refuse what needs rows in memory."""
-    if settings.parameters.get("record") is not None:
-        raise ValueError("--record needs all rows in memory after an epoch, and these rows are on disk")
-    goal = settings.model in ("averaged", "perceptron")  # which end with an epoch without mistakes
-    if settings.stop is None:
-        return epochs, settings.time_limit, goal
-    rule = stop_rule(settings.model, settings.stop)
-    parts = rule.parts
-    if not all(isinstance(part, MaxEpochs | TimeLimit | NoMistakes) for part in parts):
-        raise ValueError(
-            f"--stop {settings.stop!r} needs all rows in memory after an epoch, and these rows are on disk; there, "
-            "no-mistakes, epochs:N and time:SECONDS can end training"
-        )
-    epochs = min([epochs, *(part.epochs for part in parts if isinstance(part, MaxEpochs))])
-    seconds = [part.seconds for part in parts if isinstance(part, TimeLimit)]
-    seconds += [] if settings.time_limit is None else [settings.time_limit]
-    until = any(isinstance(part, NoMistakes) for part in parts) or (goal and not lasting(rule))
-    return epochs, min(seconds, default=None), until
-
-
 # ---------------------------------------------------------------------------------------------- afterwards
 
 
-def score_test_rows(estimator: Any, table: PreparedTable, scores: Scores) -> None:
-    """Score the predictions on the test set, with the scores and probabilities that the estimator gives."""
-    for X, labels in table.test_blocks():
-        scores.add(labels, *predictions(estimator, X))
-    scores.finish()
-
-
-def _training_accuracy(estimator: Any, rows: Any, settings: Settings) -> float | None:
+def _training_accuracy(model: TableModel, rows: Any, settings: Settings) -> float | None:
     if not isinstance(rows, PreparedRows) or (settings.model == "voted" and rows.n > _VOTES):  # votes take long
         return None
-    return float(np.mean(estimator._predict_codes(rows.X) == rows.labels))
+    return float(np.mean(model._predict_codes(rows.X) == rows.labels))
+
+
+def _certify_seconds(settings: Settings, elapsed: float) -> float:
+    """Return the time for the certificate: as asked for, or a tenth of the fit's."""
+    if settings.certify is not None:
+        return settings.certify
+    return min(max(_CERTIFY_LEAST, _CERTIFY_SHARE * elapsed), _CERTIFY_MOST)
 
 
 def _certified(
-    facts: Facts, table: PreparedTable, settings: Settings, interrupted: bool, watch: Watch
+    facts: Facts, table: PreparedTable, seconds: float, seed: int, interrupted: bool, watch: Watch
 ) -> tuple[Facts, Any]:
     """Return the facts with the certificate of the training rows, or why there is none; and the certificate."""
     rows = table.train
     if facts.on_disk or not isinstance(rows, PreparedRows):
         return replace(facts, no_certificate="disk"), None
-    if interrupted or not settings.certify:
+    if interrupted or not seconds:
         return replace(facts, no_certificate="interrupted" if interrupted else "off"), None
     watch("certify")
     try:
         y = np.array(table.classes)[rows.labels]
-        certificate = certificate_of(rows.X, y, settings.certify, settings.seed)
+        certificate = certificate_of(rows.X, y, seconds, seed)
     except KeyboardInterrupt:  # the model is there already
         return replace(facts, no_certificate="interrupted"), None
     if certificate is None:

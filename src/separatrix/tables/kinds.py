@@ -24,6 +24,9 @@ class ModelKind(NamedTuple):
         How many epochs there are by default, where the estimator's own default is not meant.
     on_disk : bool
         Whether it can be trained on rows on disk.
+    rate : dict, optional
+        Parameters that hold as long as neither the loss nor the learning rate is chosen, and the rows are in memory:
+        on disk a group of rows at a time is learned from, whose losses say nothing of progress.
     """
 
     title: str
@@ -31,6 +34,7 @@ class ModelKind(NamedTuple):
     parameters: dict[str, Any]
     epochs: int | None = None
     on_disk: bool = False
+    rate: dict[str, Any] | None = None
 
 
 MODELS = {
@@ -38,7 +42,14 @@ MODELS = {
     "perceptron": ModelKind("perceptron", "Perceptron", {"readout": "last"}, 50, on_disk=True),
     "voted": ModelKind("voted perceptron", "Perceptron", {"readout": "voted"}, 50),
     "pocket": ModelKind("pocket perceptron", "Perceptron", {"readout": "pocket"}, 50),
-    "neuron": ModelKind("sigmoid neuron", "Neuron", {"loss": "log"}, 200, on_disk=True),
+    "neuron": ModelKind(
+        "sigmoid neuron",
+        "Neuron",
+        {"loss": "log"},
+        200,
+        on_disk=True,
+        rate={"eta0": 0.1, "learning_rate": "adaptive"},
+    ),
     "logistic": ModelKind("logistic regression", "LogisticRegression", {}),
     "svm": ModelKind("linear SVM", "LinearSVM", {}),
     "online-svm": ModelKind("online linear SVM", "OnlineSVM", {}, on_disk=True),
@@ -46,7 +57,10 @@ MODELS = {
     "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
 }
 _SOLVED = ("LinearSVM", "LogisticRegression")  # to a duality gap, with a time limit at most
+DEFAULT = "logistic"
+ONLINE = "averaged"  # where training goes epoch by epoch, in memory or on disk
 ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)
+_RATE = frozenset({"loss", "eta0", "learning_rate"})
 _OWN = {
     "max_iter": "use --epochs",
     "random_state": "use --seed",
@@ -96,7 +110,8 @@ def make(
     import separatrix
 
     kind = MODELS[model]
-    given = {**kind.parameters, **parameters, "verbose": verbose}
+    rate = {} if on_disk or not _RATE.isdisjoint(parameters) else kind.rate or {}
+    given = {**kind.parameters, **rate, **parameters, "verbose": verbose}
     if epochs is not None or kind.epochs is not None:
         given["max_iter"] = epochs if epochs is not None else kind.epochs
     estimator = getattr(separatrix, kind.estimator)()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from separatrix.tables.sources.messages import quoted
 _NUMBERS = 20  # a column with so many numbers,
 _MOSTLY = 0.95  # and with this share of its cells, is one of numbers in which some cells are wrong
 _SLIPS = 2  # different texts, or more of them that say that a value is missing:
+_SAMPLE = 2000  # values that show whether a column is one of numbers
 _CODE = re.compile(r"[+-]?0[0-9]+")  # digits with a zero in front are a name
 
 
@@ -88,11 +90,16 @@ class Levels:
         """
         if any(map(_CODE.fullmatch, counts)):  # 007 is a name, and so is 12 beside it
             return None
+        first = list(itertools.islice(counts, _SAMPLE))
+        if 2 * sum(map(means_number, first)) < len(first):  # neither few nor rare
+            return None
         plain = [value for value in counts if is_number(value)]
-        other = [value for value in counts if value not in set(plain)]
+        numbers = set(plain)
+        other = [value for value in counts if value not in numbers]
         odd = [value for value in other if means_number(value)]
         if not plain or len(odd) <= _SLIPS:  # 1,2 and 2,3 among 1, 2 and 3 are answers of several
-            plain, other = plain + odd, [value for value in other if value not in set(odd)]
+            odd_ones = set(odd)
+            plain, other = plain + odd, [value for value in other if value not in odd_ones]
         few = len(other) < len(plain)
         slips = len(other) <= _SLIPS or 2 * sum(value.strip().lower() in ABSENT for value in other) > len(other)
         rare = slips and sum(counts[value] for value in plain) >= max(_NUMBERS, _MOSTLY * sum(counts.values()))

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.models.probing import probe
 from separatrix.models.validity import is_array
+from separatrix.tables.calibration import Calibration
 from separatrix.tables.facts import Facts
 from separatrix.tables.frames import as_arrow
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.raw_rows import RawRows, join
 from separatrix.tables.rows import ModelRows, check_width, incomplete
+from separatrix.tables.scores import Predictions, predictions
+from separatrix.tables.thresholds import Threshold
 from separatrix.text import html_table, listed, times
 
 
@@ -40,6 +43,10 @@ class TableModel:
     deviations : array, optional
         The standard deviation of each feature, as the estimator sees it, in the rows of the fit; None where it is not
         known. An update does not change it, nor the scaling.
+    calibration : Calibration, optional
+        From scores to probabilities, for an estimator without probabilities of its own.
+    threshold : Threshold, optional
+        From which score on a row is of the second of two classes; without it, from 0 on.
     """
 
     preparation: Preparation
@@ -48,6 +55,8 @@ class TableModel:
     weight: str | None = None
     facts: Facts = field(default_factory=Facts)
     deviations: Floats | None = None
+    calibration: Calibration | None = None
+    threshold: Threshold | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.facts, dict):  # as version 0.1 stored them
@@ -62,6 +71,13 @@ class TableModel:
         spread = self.deviations
         if spread is not None and not (is_array(spread, "f8", (width,)) and (spread >= 0).all()):
             raise ValueError(f"the standard deviations must be {width} numbers, none of them negative")
+        if not isinstance(self.calibration, Calibration | None) or not isinstance(self.threshold, Threshold | None):
+            raise ValueError("a calibration and a threshold must be of their own classes")
+        n_classes = len(getattr(self.estimator, "classes_", ()))
+        if self.calibration is not None and self.calibration.n_scores != (1 if n_classes <= 2 else n_classes):
+            raise ValueError(f"the calibration is of {self.calibration.n_scores} scores, not of {n_classes} classes")
+        if self.threshold is not None and n_classes != 2:
+            raise ValueError(f"a threshold is for two classes; the model has {n_classes}")
 
     def __repr__(self) -> str:
         estimator, target, features, classes = self._described().values()
@@ -122,7 +138,7 @@ class TableModel:
 
     def predict(self, table: Any) -> NDArray[Any]:
         """Return the class of each row of a frame or Arrow table with the columns of fit, or of a matrix."""
-        return np.asarray(self.estimator.predict(self._matrix(table)))
+        return np.asarray(self.classes_[self._predict_codes(self._matrix(table))])
 
     def decision_function(self, table: Any) -> Floats:
         """Return the activation of each row."""
@@ -130,9 +146,34 @@ class TableModel:
 
     @property
     def predict_proba(self) -> Callable[[Any], Floats]:
-        """Returns the probability of each class for each row; only there if the estimator has it."""
-        own = self.estimator.predict_proba
-        return lambda table: np.asarray(own(self._matrix(table)))
+        """Returns the probability of each class for each row; only there if the model is calibrated or has its own."""
+        if not self.has_probabilities:
+            raise AttributeError(f"a {type(self.estimator).__name__} has no probabilities unless it is calibrated")
+        return lambda table: self._probabilities(self._matrix(table))
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether there are probabilities: by calibration, or the estimator's own."""
+        return self.calibration is not None or hasattr(self.estimator, "predict_proba")
+
+    def predictions(self, X: Any) -> Predictions:
+        """Return the codes, scores and probabilities (None without) of prepared rows."""
+        made = predictions(self.estimator, X)
+        codes = made.codes if self.threshold is None else self.threshold.codes(made.scores)
+        proba = made.proba if self.calibration is None else self.calibration.probabilities(made.scores)
+        return Predictions(codes, made.scores, proba)
+
+    def _predict_codes(self, X: Any) -> NDArray[np.intp]:
+        """Return the place in ``classes_`` of each prepared row's class."""
+        if self.threshold is None:
+            return np.asarray(self.estimator._predict_codes(X))
+        return self.threshold.codes(self.estimator.decision_function(X))
+
+    def _probabilities(self, X: Any) -> Floats:
+        """Return the probability of each class for each prepared row."""
+        if self.calibration is None:
+            return np.asarray(self.estimator.predict_proba(X))
+        return self.calibration.probabilities(self.estimator.decision_function(X))
 
     def _matrix(self, table: Any) -> Any:
         raw = self._read(table)

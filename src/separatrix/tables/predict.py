@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.tables.columns import column_called, separated
+from separatrix.tables.kinds import DEFAULT
 from separatrix.tables.model import TableModel
 from separatrix.tables.rows import Block, ModelRows, check_unknown
 from separatrix.tables.sources.base import MatrixSource, TableSource
@@ -57,15 +59,28 @@ def predict(
     watch: Callable[[int, float | None], None] | None = None,
 ) -> Iterator[Any]:
     """Yield Arrow tables of predictions; those of rows with missing values are null."""
-    if options.proba and not hasattr(model.estimator, "predict_proba"):
-        kind = type(model.estimator).__name__
-        raise ValueError(f"a {kind} has no probabilities for --proba; use --scores")
+    if options.proba and not model.has_probabilities:
+        raise ValueError(_without_probabilities(model))
     rows = ModelRows(model, source, unknown=options.unknown, keep=_kept_columns(model, source, options))
     counts.unknown = rows.unknown_rows
     for block in rows:
         yield _predicted(model, block, options, counts)
         if watch is not None:
             watch(counts.rows, source.fraction())
+
+
+def _without_probabilities(model: TableModel) -> str:
+    """Return that a model has no probabilities, and the command that fits one that has."""
+    facts = model.facts
+    source = facts.source if facts.source not in ("", "the query", "standard input") else "FILE"
+    command = f"separatrix fit {shlex.quote(source)} --target {shlex.quote(model.target)}"
+    if facts.settings.model != DEFAULT:
+        command += f" --model {facts.settings.model}"
+    kind = type(model.estimator).__name__
+    return (
+        f"--proba: this {kind} has no probabilities; {command} --calibrate sigmoid fits one that has, and --scores "
+        "writes the scores of this one"
+    )
 
 
 def _kept_columns(model: TableModel, source: Any, options: PredictOptions) -> list[str]:
@@ -84,7 +99,7 @@ def _kept_columns(model: TableModel, source: Any, options: PredictOptions) -> li
 def _predicted(model: TableModel, block: Block, options: PredictOptions, counts: PredictionCounts) -> Any:
     import pyarrow as pa
 
-    estimator, classes = model.estimator, model.classes_
+    classes = model.classes_
     missing = block.incomplete
     complete = block.raw.take(~missing)
     counts.rows += len(block.raw)
@@ -101,13 +116,13 @@ def _predicted(model: TableModel, block: Block, options: PredictOptions, counts:
         where[places] = np.arange(len(places))
         return column.take(pa.array(where, mask=where < 0))
 
-    codes = np.empty(0, dtype=np.int32) if X is None else np.asarray(estimator._predict_codes(X), dtype=np.int32)
+    codes = np.empty(0, dtype=np.int32) if X is None else np.asarray(model._predict_codes(X), dtype=np.int32)
     columns = {**block.kept, PREDICTION: pa.array(classes).take(in_place(codes))}
     values: list[Any] = []
     if options.scores and X is not None:
-        values += list(np.asarray(estimator.decision_function(X)).reshape(len(complete), -1).T)
+        values += list(np.asarray(model.estimator.decision_function(X)).reshape(len(complete), -1).T)
     if options.proba and X is not None:
-        values += list(np.asarray(estimator.predict_proba(X)).T)
+        values += list(model._probabilities(X).T)
     for place, name in enumerate(_more_names(model, options)):
         columns[name] = in_place(np.ascontiguousarray(values[place]) if values else np.empty(0))
     return pa.table(columns)
@@ -124,8 +139,13 @@ def score_names(classes: list[Any]) -> list[str]:
     return ["score"] if len(classes) <= 2 else [f"score_{label}" for label in classes]
 
 
+def proba_names(classes: list[Any]) -> list[str]:
+    """Return the names of the probabilities, one for each class."""
+    return [f"proba_{label}" for label in classes]
+
+
 def _more_names(model: TableModel, options: PredictOptions) -> list[str]:
     """Return the names of the columns beside the prediction."""
     labels = model.classes_.tolist()
     names = score_names(labels) if options.scores else []
-    return names + ([f"proba_{label}" for label in labels] if options.proba else [])
+    return names + (proba_names(labels) if options.proba else [])

@@ -26,7 +26,8 @@ from separatrix.tables.preparation import Feature, Preparation, is_wide, learn_s
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows, Recode, join
 from separatrix.tables.reading import all_finite
 from separatrix.tables.sources.duck import identifier
-from separatrix.tables.split import TestSplit
+from separatrix.tables.split import GivenSplit, TestSplit, split_by
+from separatrix.tables.split_column import parse_split
 from separatrix.tables.store import MemoryRows, class_counts
 
 _BLOCK = 4096  # rows compared together to find constant columns
@@ -126,12 +127,13 @@ def prepare(
     chosen = data.chosen
     assert chosen.target is not None
     counts = class_counts(data.rows, len(data.classes))
-    split = TestSplit(counts, test, seed)
+    split = _split_of(data, counts, options, test, seed)
     n, n_test = data.rows.n, split.n_test
     when = f"with --test {test:g}; use --test 0"
     if isinstance(data.rows, MemoryRows):
         made = _in_memory(data, split, options, when)
     else:
+        assert isinstance(split, TestSplit)
         made = _on_disk(data, data.rows, split, options, when, folder, watch)
     facts = Facts(
         separatrix=__version__,
@@ -183,6 +185,19 @@ def _warnings(data: Collected, giving_away: list[str]) -> Iterator[str]:
         )
 
 
+def _split_of(
+    data: Collected, counts: NDArray[np.int64], options: ColumnOptions, test: float, seed: int
+) -> TestSplit | GivenSplit:
+    """Return the test set: drawn by lot, the last rows, or whole groups."""
+    if options.split is None:
+        return TestSplit(counts, test, seed)
+    if not isinstance(data.rows, MemoryRows):
+        raise ValueError(
+            "--split needs all rows in memory, and these rows are on disk; draw the test set before: --test FILE"
+        )
+    return split_by(parse_split(options.split), data.rows.raw.order, test, seed)
+
+
 class _Made(NamedTuple):
     train: PreparedRows | RowFile
     test: PreparedRows | RowFile | None
@@ -193,7 +208,7 @@ class _Made(NamedTuple):
     leaks: list[str]
 
 
-def _in_memory(data: Collected, split: TestSplit, options: ColumnOptions, when: str) -> _Made:
+def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOptions, when: str) -> _Made:
     assert isinstance(data.rows, MemoryRows)
     learned, tested = data.rows.raw, None
     data.rows = MemoryRows(learned.take(np.zeros(0, dtype=np.intp)))  # a copy of no rows: all others can be freed

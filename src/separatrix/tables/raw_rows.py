@@ -31,6 +31,8 @@ class RawRows:
         Places in the list of classes.
     weights : float64 array of n, optional
         The sample weight of each row.
+    order : float64 array of n, optional
+        The time or the group of each row, by which the test set is drawn.
     """
 
     numbers: Any
@@ -38,6 +40,7 @@ class RawRows:
     texts: list[Any] = field(default_factory=list)
     labels: NDArray[np.int32] | None = None
     weights: NDArray[np.float64] | None = None
+    order: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return int(self.numbers.shape[0])
@@ -54,6 +57,7 @@ class RawRows:
             [_take(text, rows) for text in self.texts],
             None if self.labels is None else self.labels[rows],
             None if self.weights is None else self.weights[rows],
+            None if self.order is None else self.order[rows],
         )
 
     @property
@@ -90,6 +94,7 @@ def join(parts: Sequence[RawRows]) -> RawRows:
         [_join([part.texts[k] for part in parts]) for k in range(len(first.texts))],
         None if first.labels is None else np.concatenate([p.labels for p in parts if p.labels is not None]),
         None if first.weights is None else np.concatenate([p.weights for p in parts if p.weights is not None]),
+        None if first.order is None else np.concatenate([p.order for p in parts if p.order is not None]),
     )
 
 
@@ -120,7 +125,7 @@ class Recode:
         for place, table in enumerate(self.codes):
             codes[:, place] = table[raw.codes[:, place]]
         labels = raw.labels if self.labels is None or raw.labels is None else self.labels[raw.labels]
-        return RawRows(raw.numbers, codes, raw.texts, labels, raw.weights)
+        return RawRows(raw.numbers, codes, raw.texts, labels, raw.weights, raw.order)
 
 
 class Growing:

@@ -22,6 +22,7 @@ from separatrix.tables.sources.cells import MISSING_CELLS, is_number
 from separatrix.tables.sources.csv_rows import threads
 from separatrix.tables.sources.messages import quoted
 from separatrix.tables.sources.plain_csv import NotPlain, PlainCsv
+from separatrix.tables.split_column import SplitReader
 
 ROWS = 1 << 16  # in a batch
 _WHOLE = 2.0**53  # beyond it, not every whole number is a float
@@ -63,6 +64,7 @@ class Reader:
         self._complete = False  # whether no number was missing in the rows read last
         self.part: float | None = None  # of a plain CSV file
         self.plain = -1  # how many rows a plain CSV file had, once it has been read to its end
+        self.split: SplitReader | None = None
 
     def _refuse_text(self, name: str, cells: list[Any], first: int) -> None:
         row, cell = next(
@@ -121,7 +123,8 @@ class Reader:
         if chosen.weight is not None:
             weights = as_floats(columns[chosen.weight.name]).astype(np.float64)
         texts = [as_texts(columns[column.name]) for column in chosen.texts]
-        return self.checked(RawRows(numbers, codes, texts, labels, weights))
+        order = None if self.split is None else self.split.read(columns[self.split.by.column], first)
+        return self.checked(RawRows(numbers, codes, texts, labels, weights, order))
 
     def read_plain(
         self, X: Floats, codes: NDArray[np.int32], levels: dict[str, list[str]], take: list[int], numbers: list[str]
@@ -261,7 +264,7 @@ def _check_unchanged(source: Any, reader: Reader) -> None:
 def _plain_rows(source: Any, reader: Reader) -> Iterator[RawRows]:
     """Yield the rows of a plain CSV file, or the first of them, up to something that is not plain."""
     chosen = reader.chosen
-    if source.plain is None or reader.exact or not chosen.plain:
+    if source.plain is None or reader.exact or reader.split is not None or not chosen.plain:
         return
     target = chosen.target if reader.classes is not None else None
     if target is not None and target.kind not in ("number", "text"):

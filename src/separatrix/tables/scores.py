@@ -375,10 +375,10 @@ class _Kept:
 
 
 class Predictions(NamedTuple):
-    """Of some rows: codes of the predicted classes, and scores and probabilities, None where there are none."""
+    """Of some rows: codes of the predicted classes, scores, and probabilities, None where there are none."""
 
     codes: NDArray[np.intp]
-    scores: Floats | None
+    scores: Floats
     proba: Floats | None
 
 

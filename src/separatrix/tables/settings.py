@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from separatrix.tables.calibration import check_method
+from separatrix.tables.class_weights import parse_class_weight
+from separatrix.tables.folds import FOLDS
 from separatrix.tables.kinds import MODELS, stop_rule
 from separatrix.tables.memory import available, size_of_files
+from separatrix.tables.thresholds import parse_threshold
 
 COPIES = 3  # of the rows that a fit in memory holds at its peak
 _SHARE = 0.6  # of the memory that is available
@@ -31,10 +35,26 @@ class Settings:
         Random seed of the test set and of the order of rows.
     parameters : dict
         More parameters of the estimator.
-    certify : float
-        Seconds for the certificate of the data; 0 for none.
+    certify : float, optional
+        Seconds for the certificate of the data; 0 for none. By default a tenth of the time of the fit so far.
     stop : str, optional
         When to stop training, besides the limits, as ``separatrix.stops.parse`` reads it; by default as the model does.
+    class_weight : str, optional
+        Weights of classes: "balanced", or by label, as in ``"yes=5,no=1"``.
+    calibrate : {"sigmoid", "isotonic", "temperature", "none"}, optional
+        How scores become probabilities; by default "sigmoid" where the model has none of its own and the folds take
+        little time.
+    threshold : str, optional
+        How the decision between two classes is made: a probability, "max-f1", "recall=0.9", "precision=0.9" or
+        "cost=5:1".
+    positive : str, optional
+        The class that the threshold is about; by default the second.
+    cv : int, optional
+        Number of cross-validation folds: scores are computed on them.
+    test_file : str, optional
+        The file of the test set, where it is one of its own.
+    tune : bool
+        Whether to choose the model's strength by cross-validation.
     """
 
     model: str = "averaged"
@@ -43,8 +63,15 @@ class Settings:
     time_limit: float | None = None
     seed: int = 0
     parameters: dict[str, Any] = field(default_factory=dict)
-    certify: float = 5.0
+    certify: float | None = None
     stop: str | None = None
+    class_weight: str | None = None
+    calibrate: str | None = None
+    threshold: str | None = None
+    positive: str | None = None
+    cv: int | None = None
+    test_file: str | None = None
+    tune: bool = False
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
@@ -55,12 +82,36 @@ class Settings:
             raise ValueError(f"--epochs must be at least 1; found {self.epochs}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise ValueError(f"--time-limit must be a positive number of seconds; found {self.time_limit:g}")
-        if not self.certify >= 0:  # nor is nan
+        if self.certify is not None and not self.certify >= 0:  # nor is nan
             raise ValueError(f"--certify must be a number of seconds, at least 0; found {self.certify:g}")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"--seed must be from 0 to 2^32 - 1; found {self.seed}")
         if self.stop is not None:
             stop_rule(self.model, self.stop)
+        if self.class_weight is not None:
+            parse_class_weight(self.class_weight)
+            if "class_weight" in self.parameters:
+                raise ValueError("--class-weight and --param class_weight are the same: give one of them")
+        self._check_decisions()
+
+    def _check_decisions(self) -> None:
+        if self.calibrate is not None:
+            check_method(self.calibrate)
+        if self.threshold is not None:
+            rule = parse_threshold(self.threshold)
+            if rule.name == "probability" and self.calibrate == "none":
+                raise ValueError(
+                    f"--threshold {self.threshold} is a probability: use --calibrate sigmoid, isotonic or temperature"
+                )
+        if self.positive is not None and self.threshold is None:
+            raise ValueError("--positive names the class that --threshold is about: give both")
+        if self.cv is not None and self.cv < 2:
+            raise ValueError(f"--cv must be at least 2 folds; found {self.cv}")
+
+    @property
+    def folds(self) -> int:
+        """Number of folds for calibration, thresholds, tuning and cross-validation."""
+        return FOLDS if self.cv is None else self.cv
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
 """Which rows are the test set: drawn by a seed, each class keeping its share, whether rows are in memory or on disk.
 
 The rows are those of scikit-learn's ``train_test_split`` with the same seed. Its memory here is one byte a row, and the
-labels may come in blocks.
+labels may come in blocks. Instead of by lot, the test set may be the last rows by a time, or whole groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from separatrix.tables.split_column import SplitBy
 
 Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -85,6 +88,68 @@ class TestSplit:
         """Return the rows to train on and those of the test set, where all labels are in memory."""
         mask = next(self.masks([labels]))
         return np.flatnonzero(~mask), np.flatnonzero(mask)
+
+
+class GivenSplit:
+    """A test set of known rows in memory.
+
+    Parameters
+    ----------
+    test : array of bool
+        Which rows are in the test set.
+    """
+
+    def __init__(self, test: Mask) -> None:
+        self._test = test
+        self.n_test = int(np.count_nonzero(test))
+
+    def rows(self, labels: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows to train on and those of the test set."""
+        return np.flatnonzero(~self._test), np.flatnonzero(self._test)
+
+
+def split_by(by: SplitBy, order: Any, test: float, seed: int) -> GivenSplit:
+    """Return the test set of rows with these times or groups."""
+    mask = last_rows(order, test) if by.kind == "time" else whole_groups(order, test, seed)
+    return GivenSplit(mask)
+
+
+def last_rows(order: NDArray[np.float64], test: float) -> Mask:
+    """Return which rows are the last by a time or number: about the fraction ``test``, rows of one time together.
+
+    Examples
+    --------
+    >>> last_rows(np.array([3.0, 1.0, 2.0, 3.0, 0.0]), 0.2).astype(int).tolist()
+    [1, 0, 0, 1, 0]
+    """
+    if not test:
+        return np.zeros(len(order), dtype=bool)
+    times, counts = np.unique(order, return_counts=True)
+    if len(times) < 2:
+        raise ValueError("--split time: every row has the same time, so none is later; use another column, or --test 0")
+    later = np.cumsum(counts[::-1])[::-1][1:]  # how many rows are of each time or later, but for the first
+    nearest = int(np.argmin(np.abs(later - test * len(order))))
+    return np.asarray(order >= times[1 + nearest])
+
+
+def whole_groups(groups: NDArray[np.float64], test: float, seed: int) -> Mask:
+    """Return which rows are of the groups drawn for the test set, as scikit-learn's ``GroupShuffleSplit`` draws them.
+
+    Examples
+    --------
+    >>> whole_groups(np.array([0.0, 0.0, 1.0, 2.0, 2.0]), 0.4, seed=0).astype(int).tolist()
+    [0, 0, 1, 1, 1]
+    """
+    mask = np.zeros(len(groups), dtype=bool)
+    if not test:
+        return mask
+    from sklearn.model_selection import GroupShuffleSplit
+
+    if len(np.unique(groups)) < 2:
+        raise ValueError("--split group: every row is of the same group; use another column, or --test 0")
+    _, drawn = next(GroupShuffleSplit(1, test_size=test, random_state=seed).split(mask, groups=groups))
+    mask[drawn] = True
+    return mask
 
 
 def _shares(counts: Counts, n: int, rng: np.random.RandomState) -> Counts:

@@ -15,13 +15,27 @@ def without_guess(parts: dict[str, Any]) -> dict[str, Any]:
     return parts | {"status": status.replace(_GUESS, "")} if isinstance(status, str) else parts
 
 
+def _none(*names: str) -> dict[str, Any]:
+    return dict.fromkeys(names)
+
+
 STORED = {
-    "TableModel": Stored("separatrix.tables.model", model=True, defaults={"deviations": None}),
+    "TableModel": Stored(
+        "separatrix.tables.model", model=True, defaults=_none("deviations", "calibration", "threshold")
+    ),
     "Preparation": Stored("separatrix.tables.preparation", model=True),
     "Feature": Stored(
         "separatrix.tables.preparation", defaults={"gaps": False, "pooled": False, "notation": "", "parts": ()}
     ),
-    "Facts": Stored("separatrix.tables.facts", defaults={"notes": ()}, unpack=without_guess),
+    "SigmoidCalibration": Stored("separatrix.tables.calibration"),
+    "IsotonicCalibration": Stored("separatrix.tables.calibration"),
+    "TemperatureCalibration": Stored("separatrix.tables.calibration"),
+    "Threshold": Stored("separatrix.tables.thresholds"),
+    "Facts": Stored(
+        "separatrix.tables.facts", defaults={"notes": (), **_none("cross_validation", "tuning")}, unpack=without_guess
+    ),
+    "CrossValidation": Stored("separatrix.tables.facts"),
+    "TuningRecord": Stored("separatrix.tables.facts"),
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
@@ -29,9 +43,15 @@ STORED = {
     "UpdateRecord": Stored("separatrix.tables.facts"),
     "ColumnOptions": Stored(
         "separatrix.tables.columns",
-        defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": False},
+        defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": False, "split": None},
     ),
-    "Settings": Stored("separatrix.tables.settings", defaults={"stop": None}),
+    "Settings": Stored(
+        "separatrix.tables.settings",
+        defaults={
+            **_none("stop", "class_weight", "calibrate", "threshold", "positive", "cv", "test_file"),
+            "tune": False,
+        },
+    ),
     "Scores": Stored("separatrix.tables.scores", defaults={"metrics": None}),
     "Metrics": Stored("separatrix.tables.scores"),
     "Curve": Stored("separatrix.tables.curves"),

@@ -44,8 +44,8 @@ def update(
     if isinstance(source, TableSource):
         source.settle()
     rows = ModelRows(model, source, labels="need", unknown=unknown)
+    known, n_classes = len(rows.labels), len(model.classes_)
     result.unknown_categories = rows.unknown_rows
-    known = len(rows.labels)
     for block in rows:
         assert block.labels is not None
         keep = block.labelled
@@ -64,9 +64,11 @@ def update(
                 )
         classes, codes = _sorted_codes(rows.labels, labels, known, estimator.classes_)
         X = model.preparation.matrix(part)
-        predicted = np.searchsorted(classes, estimator.predict(X))  # as it is before it learns these rows
+        predicted = np.searchsorted(classes, model.classes_[model._predict_codes(X)])  # before it learns these rows
         result.errors += int(np.count_nonzero(predicted != codes))
         estimator._partial_fit_codes(X, codes, classes, sample_weight=part.weights)
+        if len(classes) > n_classes:  # they are about other scores
+            model.calibration = model.threshold = None
         result.rows += len(part)
         if watch is not None:
             watch(result.rows, source.fraction())

@@ -18,7 +18,8 @@ from separatrix.tables.prepare import key_of, learn_preparation
 from separatrix.tables.rows import ModelRows
 from separatrix.tables.settings import COPIES
 from separatrix.tables.sources.base import MatrixSource, TableSource
-from separatrix.tables.split import TestSplit
+from separatrix.tables.split import TestSplit, split_by
+from separatrix.tables.split_column import SplitReader, parse_split
 from separatrix.tables.store import MemoryRows
 
 
@@ -56,7 +57,7 @@ def read_whole(source: TableSource | MatrixSource, options: ColumnOptions, *, ex
 
 def read_prepared(model: TableModel, source: TableSource | MatrixSource) -> tuple[Any, NDArray[Any]]:
     """Return the complete rows of a source as a model sees them, and their labels."""
-    X, codes, _, labels = _complete(model, source)
+    X, codes, _, labels, _ = _complete(model, source)
     return X, np.array(labels)[codes]
 
 
@@ -69,12 +70,16 @@ def read_training(model: TableModel, source: TableSource | MatrixSource) -> Trai
     facts = model.facts
     if facts.data is None:
         raise ValueError("the model does not say which rows it was trained on; fit it again")
-    X, codes, weights, labels = _complete(model, source)
+    split = facts.options.split
+    X, codes, weights, labels, order = _complete(model, source, split)
     counts = np.bincount(codes, minlength=len(labels))
     fractions = dict.fromkeys((facts.settings.test, 0.0))
     for test in fractions if len(labels) == len(model.classes_) else ():
         try:
-            places, _ = TestSplit(counts, test, facts.settings.seed).rows(codes)
+            if split is None or not test:
+                places, _ = TestSplit(counts, test, facts.settings.seed).rows(codes)
+            else:
+                places, _ = split_by(parse_split(split), order, test, facts.settings.seed).rows(codes)
         except ValueError:  # too few rows for a test set
             continue
         part = X[places] if len(places) < len(codes) else X
@@ -89,12 +94,20 @@ def read_training(model: TableModel, source: TableSource | MatrixSource) -> Trai
     )
 
 
-def _complete(model: TableModel, source: TableSource | MatrixSource) -> tuple[Any, Any, Any, list[Any]]:
-    """Return the complete rows as a model sees them, the codes of their labels, their weights, and all labels."""
+def _complete(
+    model: TableModel, source: TableSource | MatrixSource, split: str | None = None
+) -> tuple[Any, Any, Any, list[Any], Any]:
+    """Return the complete rows as a model sees them, codes of their labels, weights, all labels, and times or groups.
+
+    The last are those of ``split``, as ``--split`` has it.
+    """
+    reader = None if split is None else SplitReader(source.name, split)
+    orders: list[Any] = []
+    first = 1
     parts: list[Any] = []
     codes: list[Any] = []
     weights: list[Any] = []
-    rows = ModelRows(model, source, labels="need")
+    rows = ModelRows(model, source, labels="need", keep=() if reader is None else (reader.by.column,))
     for block in rows:
         assert block.labels is not None
         whole = block.labelled
@@ -105,11 +118,15 @@ def _complete(model: TableModel, source: TableSource | MatrixSource) -> tuple[An
             parts.append(model.preparation.matrix(raw))
             codes.append(block.labels[whole])
             weights.append(raw.weights)
+            if reader is not None:
+                orders.append(reader.read(block.kept[reader.by.column], first)[whole])
+        first += len(block.raw)
     if not parts:
         raise ValueError(f"{source.name} has no complete row")
     every = None if weights[0] is None else np.concatenate(weights)
+    order = np.concatenate(orders) if orders else None
     if is_sparse(parts[0]):
         from scipy import sparse
 
-        return sparse.vstack(parts, format="csr"), np.concatenate(codes), every, rows.labels
-    return np.concatenate(parts), np.concatenate(codes), every, rows.labels
+        return sparse.vstack(parts, format="csr"), np.concatenate(codes), every, rows.labels, order
+    return np.concatenate(parts), np.concatenate(codes), every, rows.labels, order

@@ -248,7 +248,7 @@ def test_files_are_plain_json_and_the_same_twice(name):
     assert [each["name"] for each in data["columns"]] == [each.name for each in scorer.inputs]
     assert list(data) == [
         "format", "version", "written_by", "kind", "target", "named", "columns", "unknown", "steps", "sparse",
-        "decision", "classes", "tie_is_positive",
+        "decision", "classes", "tie_is_positive", "threshold", "probabilities",
     ]  # fmt: skip
     if isinstance(scorer.decision, Linear):
         for read, weights in zip(data["decision"]["weights"], scorer.decision.weights, strict=True):

@@ -40,7 +40,7 @@ class Running:
         return self.session.run(None, feed)
 
     def __call__(self, feed: dict[str, Any]) -> tuple[list[Any], Any]:
-        labels, scores = self.raw(feed)
+        labels, scores = self.raw(feed)[:2]
         values, classes = json.loads(self.said["labels"]), json.loads(self.said["classes"])
         meaning = dict(zip(values, classes, strict=True))
         none = type(values[0])(self.said["no_answer"])
@@ -240,7 +240,7 @@ def test_the_file_says_what_it_is() -> None:
     said = {each.key: each.value for each in model.metadata_props}
     assert (said["target"], said["unknown"], said["separatrix"]) == ("$flag", "zero", sx.__version__)
     assert (said["classes"], said["labels"], said["no_answer"]) == ("[false, true]", "[0, 1]", "-1")
-    assert json.loads(said["outputs"]) == {"label": "label", "scores": "scores"}
+    assert json.loads(said["outputs"]) == {each: each for each in ("label", "scores", "probabilities")}
 
 
 @pytest.mark.parametrize("name", ["table averaged 3", "table voted 3, drop", "table kernel-svm 3, drop", "network of two layers"])

@@ -80,7 +80,7 @@ def asked(example):
 
 
 def check(example, scorer, table, answers, flags_are_numbers=False):
-    assert answers.column_names == [*table.column_names, *scorer.score_names, "prediction"]
+    assert answers.column_names == [*table.column_names, *scorer.score_names, "prediction", *scorer.proba_names]
     labels = answers.column("prediction").to_pylist()
     if flags_are_numbers and isinstance(scorer.classes[0], bool):
         labels = [None if label is None else bool(label) for label in labels]
@@ -157,7 +157,7 @@ def test_columns_that_the_model_does_not_use_keep_their_names_too():
     sql = as_sql(scorer_of(example.model), "my data")
     for run in (in_duckdb, in_sqlite):
         answers = run(table, sql)
-        assert answers.column_names == [*table.column_names, "score__", "prediction_"]
+        assert answers.column_names == [*table.column_names, "score__", "prediction_", "proba_high", "proba_low"]
         assert answers.column("prediction_").to_pylist() == example.labels
 
 

@@ -625,7 +625,8 @@ def test_settings_are_told_as_values(run, tmp_path):
     done(run("fit", "t.csv", "--target", "label", "--model", "kernel-svm", "--test", 0, "--report", "k.html"))
     X = load("t.sx")._matrix(table())
     gamma = 1.0 / (X.shape[1] * X.var())
-    done(run("fit", "t.csv", "--target", "label", "--model", "neuron", "--epochs", 7, "--report", "n.html"))
+    rate = ("--param", "eta0=0.01")
+    done(run("fit", "t.csv", "--target", "label", "--model", "neuron", *rate, "--epochs", 7, "--report", "n.html"))
     k, n = (settings(page_of(name)) for name in ("k.html", "n.html"))
     assert k["parameter C"] == "1"
     assert k["parameter kernel"] == "rbf"

@@ -112,6 +112,9 @@ REFUSALS = {
     "@relation r\n@attribute a numeric\n@attribute b {u,v}\n@data\n1,u\n%c\n1,'v\n": (
         'a.arff, line 7: the quote of "\'v" is not closed, or text follows it'
     ),
+    "@relation r\n@attribute a numeric\n@attribute b {u,v}\n@data\n1,'u'\n1,'v'\n1,'v'w\n2,u\n": (
+        "a.arff, line 7: the quote of \"'v'w\" is not closed, or text follows it"
+    ),
     "@relation r\n@attribute a numeric\n@attribute b {u,v}\n@data\n1,u\n%c\n\n1,'v',3\n": (
         "a.arff, line 8: 3 cells where there are 2 columns"
     ),
@@ -179,14 +182,15 @@ def test_a_dense_file_is_what_scipy_reads(tmp_path):
     st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8), min_size=1, max_size=20),
     st.integers(1, 50),
     st.booleans(),
+    st.sampled_from([",", ", ", " ,\t"]),
 )
-def test_any_text_in_quotes_comes_back_however_the_file_is_cut(texts, size, double):
+def test_any_text_in_quotes_comes_back_however_the_file_is_cut(texts, size, double, between):
     """Written with the escapes that Weka writes; read with Python's csv."""
     import csv
 
     quote = '"' if double else "'"
     escapes = str.maketrans({"\\": "\\\\", quote: f"\\{quote}", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-    rows = "".join(f"{k}, {quote}{text.translate(escapes)}{quote}\n" for k, text in enumerate(texts))
+    rows = "".join(f"{k}{between}{quote}{text.translate(escapes)}{quote}\n" for k, text in enumerate(texts))
     raw = f"@relation r\n@attribute n integer\n@attribute t string\n@data\n{rows}".encode()
     read = ArffText((raw[k : k + size] for k in range(0, len(raw), size)), "a")
     lines = b"".join(read.rows()).decode()

@@ -45,7 +45,7 @@ def test_a_large_plain_file_without_header_is_read_by_the_fast_reader(tmp_path, 
     with open_source(str(path), header=False) as source:
         assert source.plain.header is False
         assert source.n_rows is None  # types rest on the first rows
-        whole = read_whole(source, ColumnOptions("c3"))
+        whole = read_whole(source, ColumnOptions("c3", detect=False))
     assert whole.X[:, 1].tolist() == [float(k * k) for k in range(5000)]
 
 
@@ -136,3 +136,15 @@ def test_options_of_csv_files_are_refused_for_others(tmp_path, options, sentence
         ValueError, match=r"^--no-(?:header|quotes) needs a file; a query reads its files in its own way"
     ):
         open_source(None, sql="select 1", **options)
+
+
+def test_a_space_behind_each_delimiter_is_no_part_of_a_text(tmp_path):
+    path = tmp_path / "spaced.csv"
+    path.write_text("39, State-gov, <=50K\n50, Private, >50K\n38, Private, <=50K\n")
+    with open_source(str(path), header=False) as source:
+        rows = [row for batch in source.batches(["c1", "c2", "c3"]) for row in batch.to_pylist()]
+    assert rows[0] == {"c1": 39, "c2": "State-gov", "c3": "<=50K"}
+    path.write_text("39, State-gov,<=50K\n50,Private, >50K\n38, Private, <=50K\n")
+    with open_source(str(path), header=False) as source:
+        rows = [row for batch in source.batches(["c2"]) for row in batch.to_pylist()]
+    assert [row["c2"] for row in rows] == [" State-gov", "Private", " Private"]

@@ -6,7 +6,9 @@ import zlib
 from typing import Any
 
 from separatrix import __version__
+from separatrix.tables.calibration import IsotonicCalibration
 from separatrix.tables.export.c_decisions import Part, decision
+from separatrix.tables.export.c_probabilities import c_probabilities
 from separatrix.tables.export.c_words import check_name, in_lines, members, numbers, quoted, texts
 from separatrix.tables.export.scorer import Scorer
 
@@ -68,6 +70,9 @@ def as_c(scorer: Scorer, name: str = "model") -> str:
         made.text.replace("@_", f"{name}_"),
         _predictions(scorer).replace("@_", f"{name}_"),
     ]
+    if scorer.calibration is not None:
+        chances = c_probabilities(scorer.calibration, _row(scorer, "@"), len(scorer.classes))
+        parts.append(chances.replace("@_", f"{name}_"))
     body = "\n\n".join(parts)
     guard = f"SEPARATRIX_{name}_{zlib.crc32(body.encode()):08x}"  # two models of the same name are an error
     return f"{_comment(scorer, name, names, made)}\n#ifndef {guard}\n#define {guard}\n\n{body}\n\n#endif\n"
@@ -92,6 +97,12 @@ def _comment(scorer: Scorer, name: str, names: list[str], made: Part) -> str:
         f"    int ok = {name}_scores({given}, scores);  // 0: no prediction, and the scores are NAN",
         "",
     ]
+    if scorer.calibration is not None:
+        lines[-1:] = [
+            f"    double probabilities[{name}_N_CLASSES];",
+            f"    ok = {name}_probabilities({given}, probabilities);  // one for each class",
+            "",
+        ]
     if scorer.named:
         for own, each in zip(names, scorer.inputs, strict=True):
             levels = _some([quoted(level[0]) for level in each.levels])
@@ -99,13 +110,22 @@ def _comment(scorer: Scorer, name: str, names: list[str], made: Part) -> str:
         lines.append("")
     lines += _gaps(scorer)
     stack = made.stack + 8 * len(scorer.role("number")) + 4 * scorer.hot + 8 * len(scorer.score_names)
+    stack += 8 * len(scorer.score_names) if scorer.calibration is not None else 0
     lines += [
         f"It allocates nothing and keeps no state; arrays on the stack take {stack:,} bytes. "
-        + ("It needs exp (link with -lm)." if made.needs_exp else "It needs no library."),
+        + _libraries(scorer, made),
         "Sums are in the same order as in separatrix: with IEEE doubles and -ffp-contract=off, linear models",
         "give the same bits (clang needs no flag). -ffast-math is an error: missing values are NAN.",
     ]
     return "/* " + "\n".join(f" * {line}".rstrip() for line in lines).removeprefix(" * ") + "\n */"
+
+
+def _libraries(scorer: Scorer, made: Part) -> str:
+    if made.needs_exp:
+        return "It needs exp (link with -lm)."
+    if scorer.calibration is None or isinstance(scorer.calibration, IsotonicCalibration):
+        return "It needs no library."
+    return "Probabilities need exp (link with -lm)."
 
 
 def _example(scorer: Scorer, name: str, names: list[str]) -> list[str]:
@@ -250,7 +270,7 @@ def _predictions(scorer: Scorer) -> str:
     if classes == 1:
         label = "    return 0;"
     elif classes == 2:
-        label = f"    return scores[0] {'>=' if scorer.tie_is_positive else '>'} 0.0;"
+        label = f"    return scores[0] {'>=' if scorer.tie_is_positive else '>'} {scorer.threshold!r};"
     else:
         label = f"""    for (k = 1; k < {classes}; ++k)
         if (!(scores[k] <= scores[best]) && scores[best] == scores[best]) best = k;

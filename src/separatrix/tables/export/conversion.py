@@ -11,6 +11,7 @@ import numpy as np
 
 from separatrix.geometry.kernels import KERNELS
 from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.tables.calibration import Calibration, TemperatureCalibration, own_sigmoid
 from separatrix.tables.export.scorer import (
     Decision,
     Input,
@@ -24,6 +25,7 @@ from separatrix.tables.export.scorer import (
 
 UNKNOWN = ("zero", "null")
 _MOST_NUMBERS = 1 << 26  # of support vectors
+_MOST_PROBED = 1 << 21  # features of made-up rows
 
 
 def scorer_of(model: Any, *, unknown: str = "zero") -> Scorer:
@@ -41,7 +43,9 @@ def scorer_of(model: Any, *, unknown: str = "zero") -> Scorer:
         named = not model.preparation.anonymous
         made = _made(estimator, decision, inputs, named, steps, sparse, unknown, model.target)
         others = [model.target, *([model.weight] if model.weight else []), *_unused_columns(model)]
-        return replace(made, others=tuple(others))
+        if model.threshold is not None:
+            made = replace(made, threshold=model.threshold.value, tie_is_positive=True)
+        return replace(made, others=tuple(others), calibration=model.calibration or made.calibration)
     scalers, estimator = _unpacked(model) if isinstance(model, Pipeline) else ([], model)
     decision = decision_of(estimator)
     names = getattr(scalers[0] if scalers else estimator, "feature_names_in_", None)
@@ -73,7 +77,26 @@ def _made(
         ours = type(estimator).__module__.startswith("separatrix.")  # a tie is negative in scikit-learn
         positive = ours and getattr(estimator, "boundary", "mistake") != "negative"
     kind = type(estimator).__name__
-    return Scorer(inputs, named, steps, sparse, decision, classes, bool(positive), unknown, target, kind)
+    return Scorer(
+        inputs, named, steps, sparse, decision, classes, bool(positive), unknown, target, kind,
+        calibration=own_probabilities(estimator),
+    )  # fmt: skip
+
+
+def own_probabilities(estimator: Any) -> Calibration | None:
+    """Return how an estimator's own probabilities come from its scores; None where it has none, or in another way.
+
+    They are sigmoids divided by their sum, or a softmax: which of them, made-up rows tell.
+    """
+    n_classes, width = len(estimator.classes_), int(estimator.n_features_in_)
+    if n_classes < 2 or width > _MOST_PROBED or not hasattr(estimator, "predict_proba"):
+        return None
+    X = np.random.default_rng(0).normal(size=(8, width))
+    scores, own = np.asarray(estimator.decision_function(X)), np.asarray(estimator.predict_proba(X))
+    every: list[Calibration] = [own_sigmoid(n_classes)]
+    if n_classes > 2:
+        every.append(TemperatureCalibration(1.0, n_classes))
+    return next((each for each in every if np.allclose(each.probabilities(scores), own, rtol=1e-6, atol=1e-12)), None)
 
 
 def _plain(label: Any) -> Any:

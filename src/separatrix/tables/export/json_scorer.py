@@ -24,9 +24,12 @@ decision
     ``type`` "linear" (``weights``, ``bias``), "layers" (``layers`` with the ``weights`` of each neuron and ``bias``),
     "kernelled" (``kernel``, ``support``, ``coefficients``, ``bias``, ``pairs``) or "voted" (``kernel``, ``support``,
     ``ballots``). A vector of weights or a support vector that is mostly zeros is ``{"size", "places", "values"}``.
-classes, tie_is_positive
+classes, threshold, tie_is_positive
     ``labels`` of ``type`` "text", "whole", "flag", "number", or "large": whole numbers beyond 2^53, as texts. Of two
-    classes a score of 0 is the second if ``tie_is_positive``.
+    classes a score above the threshold is the second, and one that equals it if ``tie_is_positive``.
+probabilities
+    null where there are none; else ``method`` "sigmoid" (``slope``, ``intercept`` of each score), "isotonic" (``knots``
+    and ``values`` of each) or "temperature" (``beta``, the inverse). The first two are divided by their sum.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ import numpy as np
 from separatrix import __version__
 from separatrix.geometry.kernels import KERNELS
 from separatrix.geometry.rows import Floats
+from separatrix.tables.calibration import Calibration, IsotonicCalibration, SigmoidCalibration
 from separatrix.tables.export.scorer import Decision, Input, KernelExpansion, Layers, Linear, Scorer, Voted
 
 FORMAT, VERSION = "separatrix-scorer", 1
@@ -71,6 +75,8 @@ def as_json(scorer: Scorer) -> str:
         "decision": _decision(scorer.decision),
         "classes": _classes(scorer.classes),
         "tie_is_positive": scorer.tie_is_positive,
+        "threshold": scorer.threshold,
+        "probabilities": _probabilities(scorer.calibration),
     }
     try:
         lines = [f"{json.dumps(key)}: {_compact(value)}" for key, value in parts.items()]
@@ -138,6 +144,18 @@ def _decision(made: Decision) -> dict[str, Any]:
         for each in made.voters
     ]
     return {"type": "voted", "kernel": _kernel(made), "ballots": ballots, "support": _vectors(made.support)}
+
+
+def _probabilities(made: Calibration | None) -> dict[str, Any] | None:
+    if made is None:
+        return None
+    if isinstance(made, SigmoidCalibration):
+        numbers: dict[str, Any] = {"slope": made.slope.tolist(), "intercept": made.intercept.tolist()}
+    elif isinstance(made, IsotonicCalibration):
+        numbers = {name: [own.tolist() for own in getattr(made, name)] for name in ("knots", "values")}
+    else:
+        numbers = {"beta": made.beta}
+    return {"method": made.method, **numbers}
 
 
 def _kernel(made: KernelExpansion | Voted) -> dict[str, Any]:

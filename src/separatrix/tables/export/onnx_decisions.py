@@ -35,11 +35,11 @@ def scores(nodes: Nodes, scorer: Scorer, x: str) -> str:
 def _network(nodes: Nodes, layers: Layers, x: str) -> str:
     *hidden, (weights, bias) = zip(layers.weights, layers.biases, strict=True)
     for inner, inner_bias in hidden:
-        x = _sigmoid(nodes, nodes.add("Add", nodes.matrix_product(x, inner), inner_bias))
+        x = sigmoid(nodes, nodes.add("Add", nodes.matrix_product(x, inner), inner_bias))
     return nodes.add("Add", nodes.matrix_product(x, weights), bias)
 
 
-def _sigmoid(nodes: Nodes, z: str) -> str:
+def sigmoid(nodes: Nodes, z: str) -> str:
     """Return ``1 / (1 + exp(-z))`` without overflow."""
     small = nodes.add("Exp", nodes.add("Neg", nodes.add("Abs", z)))
     above = nodes.add("Where", nodes.add("Less", z, np.array(0.0)), small, np.array(1.0))

@@ -13,6 +13,7 @@ import numpy as np
 
 from separatrix.tables.export.onnx_decisions import scores
 from separatrix.tables.export.onnx_nodes import IR_VERSION, ML_OPSET, OPSET, Nodes
+from separatrix.tables.export.onnx_probabilities import probabilities
 from separatrix.tables.export.scorer import Input, Scorer
 
 ROWS = "N"  # the name of the size that is not fixed
@@ -27,7 +28,8 @@ def as_onnx(scorer: Scorer) -> bytes:
     empty string, unless that is one of its values.
 
     The outputs are ``label`` of shape [N] and ``scores``, doubles of shape [N, 1] for one or two classes and one
-    column for each of more. Texts are strings, whole numbers int64, flags int64 0 and 1, floats doubles. A row without
+    column for each of more; for a model with probabilities also ``probabilities``, a column for each class. Texts are
+    strings, whole numbers int64, flags int64 0 and 1, floats doubles. A row without
     a prediction, such as one with an infinite number, has the scores NaN and a label that is not a class: the empty
     string, -1 or the next smaller whole number, NaN.
 
@@ -60,20 +62,26 @@ def as_onnx(scorer: Scorer) -> bytes:
     x, gone = _row(nodes, scorer, list(names))
     values = scores(nodes, scorer, x)
     labels, outputs = _labels(scorer.classes)
-    label_name, scores_name = (_free(name, names) for name in ("label", "scores"))
+    label_name, scores_name, proba_name = (_free(name, names) for name in ("label", "scores", "probabilities"))
     index = nodes.add("Where", gone, np.array(len(scorer.classes)), _winner(nodes, scorer, values))
     nodes.add("Squeeze", nodes.add("Gather", outputs, index), np.array([1]), into=label_name)
     nodes.add("Where", gone, np.array(np.nan), values, into=scores_name)
+    if scorer.calibration is not None:
+        nodes.add("Where", gone, np.array(np.nan), probabilities(nodes, scorer.calibration, values), into=proba_name)
 
     helper, kinds = onnx.helper, onnx.TensorProto
     kind = {"O": kinds.STRING, "i": kinds.INT64, "f": kinds.DOUBLE}[outputs.dtype.kind]
+    sizes = {label_name: 0, scores_name: len(scorer.score_names)}
+    outputs_of = {label_name: "label", scores_name: "scores"}
+    if scorer.calibration is not None:
+        sizes[proba_name], outputs_of[proba_name] = len(scorer.classes), "probabilities"
     graph = helper.make_graph(
         nodes.nodes,
         scorer.kind,
         _inputs(onnx, scorer, list(names)),
         [
-            helper.make_tensor_value_info(label_name, kind, [ROWS]),
-            helper.make_tensor_value_info(scores_name, kinds.DOUBLE, [ROWS, len(scorer.score_names)]),
+            helper.make_tensor_value_info(name, kinds.DOUBLE if size else kind, [ROWS, size] if size else [ROWS])
+            for name, size in sizes.items()
         ],
         nodes.constants,
     )
@@ -82,7 +90,7 @@ def as_onnx(scorer: Scorer) -> bytes:
         "labels": _json(labels),
         "no_answer": str(outputs.tolist()[-1]),
         "inputs": _json(names),
-        "outputs": _json({label_name: "label", scores_name: "scores"}),
+        "outputs": _json(outputs_of),
     })  # fmt: skip
 
 
@@ -193,7 +201,7 @@ def _winner(nodes: Nodes, scorer: Scorer, scores: str) -> Any:
         return np.array([[0]])
     if len(scorer.classes) > 2:
         return nodes.add("ArgMax", scores, axis=1)
-    positive = nodes.add("GreaterOrEqual" if scorer.tie_is_positive else "Greater", scores, np.array(0.0))
+    positive = nodes.add("GreaterOrEqual" if scorer.tie_is_positive else "Greater", scores, np.array(scorer.threshold))
     return nodes.add("Cast", positive, to=nodes.onnx.TensorProto.INT64)
 
 

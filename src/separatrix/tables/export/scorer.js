@@ -3,6 +3,7 @@
 //     const model = separatrix.load(text);       // the text of the JSON file, or what JSON.parse made of it
 //     model.predict({age: 31, town: "Oslo"});    // a label, or null: no prediction
 //     model.scores({age: 31, town: "Oslo"});     // numbers, or null: one for two classes, one for each of more
+//     model.probabilities({age: 31, town: "Oslo"});  // one for each class, or null: none, as model.hasProbabilities says
 //     model.columns                              // [{name, role, levels}, ...]: role is number, category or text
 //     model.classes                              // the labels; whole numbers beyond 2^53 are BigInts
 //
@@ -319,6 +320,45 @@
 
   const DECISIONS = new Map([["linear", linear], ["layers", layers], ["kernelled", kernelled], ["voted", voted]]);
 
+  // ---------------------------------------------------------------------------------------------- probabilities
+  // Each returns what turns scores into outputs, before they are divided by their sum.
+
+  function outputsOf(given, size) {
+    if (given.method === "sigmoid") {
+      const slope = numbers(given.slope, size, "slope");
+      const intercept = numbers(given.intercept, size, "intercept");
+      return (scores) => scores.map((score, k) => sigmoid(-(slope[k] * score + intercept[k])));
+    }
+    if (given.method === "isotonic") {
+      if (given.knots.length !== size || given.values.length !== size) throw damaged("each score has knots");
+      const knots = given.knots.map((own) => numbers(own, null, "knots"));
+      const values = given.values.map((own, k) => numbers(own, knots[k].length, "values"));
+      return (scores) => scores.map((score, k) => interpolated(score, knots[k], values[k]));
+    }
+    if (given.method !== "temperature") throw damaged("no calibration is called " + shown(given.method));
+    if (size === 1) return (scores) => scores.map((score) => sigmoid(2 * given.beta * score));
+    return (scores) => {
+      const most = Math.max(...scores);
+      return scores.map((score) => Math.exp((score - most) * given.beta));
+    };
+  }
+
+  // Linear between knots, constant beyond.
+  function interpolated(score, knots, values) {
+    const last = knots.length - 1;
+    if (score <= knots[0]) return values[0];
+    if (score >= knots[last]) return values[last];
+    let k = 0;
+    while (score >= knots[k + 1]) ++k;
+    return values[k] + ((score - knots[k]) * (values[k + 1] - values[k])) / (knots[k + 1] - knots[k]);
+  }
+
+  function normalised(outputs) {
+    if (outputs.length === 1) return [1 - outputs[0], outputs[0]];
+    const total = outputs.reduce((sum, each) => sum + each, 0);
+    return outputs.map((each) => (total > 0 ? each / total : 1 / outputs.length));
+  }
+
   // ---------------------------------------------------------------------------------------------- the model
 
   class Model {
@@ -341,6 +381,8 @@
       this._others = this._columns.filter((column) => column.role !== "number");
       this._steps = data.steps.map((step) => [step.operation, numbers(step.numbers, this._numeric.length, "steps")]);
       this._tieIsPositive = data.tie_is_positive === true;
+      this._threshold = data.threshold === undefined ? 0 : data.threshold;
+      if (typeof this._threshold !== "number") throw damaged("the threshold should be a number");
       this.target = data.target;
       this.classes = Object.freeze(readLabels(data.classes));
       this.columns = Object.freeze(
@@ -358,6 +400,9 @@
         product: data.sparse ? sparseProduct : denseProduct,
         tieIsPositive: this._tieIsPositive,
       });
+      const size = this.classes.length <= 2 ? 1 : this.classes.length;
+      this.hasProbabilities = data.probabilities !== null && data.probabilities !== undefined;
+      this._outputs = this.hasProbabilities ? outputsOf(data.probabilities, size) : null;
     }
 
     // A function that returns the cell of a column; throws a TypeError if this is not a row.
@@ -425,12 +470,17 @@
       return read === null ? null : this._decide(read);
     }
 
+    probabilities(row) {
+      const scores = this._outputs === null ? null : this.scores(row);
+      return scores === null ? null : normalised(this._outputs(scores));
+    }
+
     predict(row) {
       const scores = this.scores(row);
       if (scores === null) return null;
       if (this.classes.length === 1) return this.classes[0];
       if (this.classes.length === 2) {
-        return this.classes[(this._tieIsPositive ? scores[0] >= 0 : scores[0] > 0) ? 1 : 0];
+        return this.classes[(this._tieIsPositive ? scores[0] >= this._threshold : scores[0] > this._threshold) ? 1 : 0];
       }
       let best = 0;
       for (let k = 1; k < scores.length; ++k) {

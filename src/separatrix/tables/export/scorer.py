@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
-from separatrix.tables.predict import score_names
+from separatrix.tables.calibration import Calibration
+from separatrix.tables.predict import proba_names, score_names
 
 LANES, SPARSE_LANES = 16, 4  # number j is added to sum j mod 16; of a sparse row, entry p to sum p mod 4
 
@@ -139,7 +140,7 @@ class Scorer:
     classes : list
         The labels: text, whole numbers, flags or floats.
     tie_is_positive : bool
-        Of two classes: whether a score of 0 means the second.
+        Of two classes: whether a score that equals the threshold means the second.
     unknown : {"zero", "null"}
         Whether an unknown category is encoded as all zeros, or its row has no prediction.
     target : str
@@ -148,6 +149,10 @@ class Scorer:
         The estimator's class.
     others : tuple of str
         The other columns of the table that it was trained on, where they are known.
+    threshold : float
+        Of two classes: the score from which on (``tie_is_positive``) or above which a row is of the second.
+    calibration : Calibration, optional
+        From scores to probabilities; None where there are none.
     """
 
     inputs: tuple[Input, ...]
@@ -161,6 +166,8 @@ class Scorer:
     target: str = "prediction"
     kind: str = "model"
     others: tuple[str, ...] = ()
+    threshold: float = 0.0
+    calibration: Calibration | None = None
 
     @property
     def width(self) -> int:
@@ -185,3 +192,8 @@ class Scorer:
     def score_names(self) -> list[str]:
         """The names of the scores: one for one or two classes, one for each of more."""
         return score_names(self.classes)
+
+    @property
+    def proba_names(self) -> list[str]:
+        """The names of the probabilities, one for each class; none where there are none."""
+        return [] if self.calibration is None else proba_names(self.classes)

@@ -1,8 +1,8 @@
 """A model as one SELECT statement that DuckDB, PostgreSQL and SQLite read alike.
 
 It names the columns of the table as they are, adds the scores and the prediction to them, and needs nothing but
-arithmetic, CASE and CAST (a network also ``tanh``). Additions stand in the package's own order, so that dense rows get
-the same bits; rows without a prediction get NULL.
+arithmetic, CASE and CAST (a network also ``tanh``, probabilities ``exp``). Additions stand in the package's own order,
+so that dense rows get the same bits; rows without a prediction get NULL.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import separatrix
 from separatrix.geometry.rows import Floats
 from separatrix.tables.export.scorer import LANES, Input, Layers, Linear, Scorer
+from separatrix.tables.export.sql_probabilities import double, sql_probabilities
 from separatrix.text import listed
 
 _LARGEST = "1.7976931348623157e308"  # NaN, in both databases that have it, is larger
@@ -38,13 +39,17 @@ def as_sql(scorer: Scorer, table: str = "data") -> str:
     _check_size(scorer, [decision.weights.T] if isinstance(decision, Linear) else decision.weights)
     rows = _Rows(scorer)
     scores = rows.scores(decision)
-    *names, prediction = _free([*scorer.score_names, "prediction"], scorer)
+    n = len(scorer.score_names)
+    free = _free([*scorer.score_names, "prediction", *scorer.proba_names], scorer)
+    names, prediction, chances = free[:n], free[n], free[n + 1 :]
+    chance = sql_probabilities(scorer.calibration, [f"scored.{quoted(name)}" for name in names])
     head = (
         f"-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.\n"
         f"{_without_prediction(scorer)}"
-        "-- Scores and prediction are the last columns; the table must not have columns of these names.\n"
+        f"-- {_last(chance)} are the last columns; the table must not have columns of these names.\n"
     )
     label = f"{_label(scorer, names)} AS {quoted(prediction)}"
+    label += "".join(f",\n  {text} AS {quoted(name)}" for text, name in zip(chance, chances, strict=False))
     first = f"""  SELECT t.*,
     CASE WHEN {rows.complete}
       THEN {scores[0]} END
@@ -96,16 +101,14 @@ def _without_prediction(scorer: Scorer) -> str:
     return f"-- Rows with {' or '.join(rows)} get NULL.\n" if rows else ""
 
 
+def _last(chance: list[str]) -> str:
+    return "Scores, prediction and probabilities" if chance else "Scores and prediction"
+
+
 def _text(value: str) -> str:
     if "\0" in value:
         raise ValueError(f"SQL cannot express the text {value!r}")
     return "'" + value.replace("'", "''") + "'"
-
-
-def _double(value: float) -> str:
-    """Return a number that all three take for a double; without the exponent some would take it for a decimal."""
-    text = repr(float(value))
-    return text if "e" in text else f"{text}e0"
 
 
 def _table(name: str) -> str:
@@ -148,8 +151,9 @@ def _label(scorer: Scorer, names: list[str]) -> str:
     if len(classes) == 1:
         return f"  CASE WHEN {scores[0]} IS NOT NULL THEN {classes[0]} END"
     if len(classes) == 2:
+        at = double(scorer.threshold) if scorer.threshold else "0"
         yes, no = (">=", "<") if scorer.tie_is_positive else (">", "<=")
-        return f"  CASE WHEN {scores[0]} {yes} 0 THEN {classes[1]} WHEN {scores[0]} {no} 0 THEN {classes[0]} END"
+        return f"  CASE WHEN {scores[0]} {yes} {at} THEN {classes[1]} WHEN {scores[0]} {no} {at} THEN {classes[0]} END"
     lines = []
     for k, label in enumerate(classes):
         beaten = " AND ".join(f"{scores[k]} >= {other}" for other in scores[k + 1 :])
@@ -207,7 +211,7 @@ class _Rows:
     def _sum(self, weights: Floats, bias: float) -> str:
         """Return the sum of the row's numbers times weights, and a bias."""
         terms = self._sparse_sum(weights) if self._scorer.sparse else self._dense_sum(weights)
-        bias_text = _double(bias)
+        bias_text = double(bias)
         if terms is None:
             return f"CAST({bias_text} AS DOUBLE PRECISION)"
         return f"({terms}\n        + {bias_text})"
@@ -216,7 +220,7 @@ class _Rows:
         lanes: list[list[str]] = [[] for _ in range(LANES)]
         for each in self._numbers:
             if w := weights[each.place]:
-                lanes[each.place % LANES].append(f"{self._number(each)} * {_double(w)}")
+                lanes[each.place % LANES].append(f"{self._number(each)} * {double(w)}")
         for each in self._scorer.gaps:
             assert each.gap is not None
             if w := weights[each.gap]:
@@ -236,7 +240,7 @@ class _Rows:
         return sums[0] or None
 
     def _sparse_sum(self, weights: Floats) -> str | None:
-        terms = [f"{self._number(each)} * {_double(w)}" for each in self._numbers if (w := weights[each.place])]
+        terms = [f"{self._number(each)} * {double(w)}" for each in self._numbers if (w := weights[each.place])]
         for each in self._scorer.gaps:
             assert each.gap is not None
             if w := weights[each.gap]:
@@ -262,7 +266,7 @@ class _Rows:
             number = float(numbers[each.place])
             sign, nothing = _SIGNS[operation]
             if number != nothing:
-                value = f"({value} {sign} {_double(number)})"
+                value = f"({value} {sign} {double(number)})"
         return value
 
     def _outputs(self, decision: Layers) -> list[str]:
@@ -272,7 +276,7 @@ class _Rows:
         for weights, biases in more:
             fired = [f"(0.5e0 + 0.5e0 * tanh(0.5e0 * {value}))" for value in values]
             values = [
-                f"({_balanced([f'{unit} * {_double(w)}' for unit, w in zip(fired, own, strict=True)])} + {_double(b)})"
+                f"({_balanced([f'{unit} * {double(w)}' for unit, w in zip(fired, own, strict=True)])} + {double(b)})"
                 for own, b in zip(weights.T.tolist(), biases.tolist(), strict=True)
             ]
         return values
@@ -300,7 +304,7 @@ def _more_levels(each: Input, weights: Floats) -> Iterator[tuple[int, str]]:
 
 
 def _typed(value: float) -> str:
-    return f"CAST({_double(value)} AS DOUBLE PRECISION)"
+    return f"CAST({double(value)} AS DOUBLE PRECISION)"
 
 
 def _added(a: str, b: str) -> str:

@@ -21,7 +21,6 @@ from separatrix.tables.report.boundary_distance import BoundaryDistance
 from separatrix.tables.report.histogram import StreamingHistogram
 from separatrix.tables.rows import Block, ModelRows
 from separatrix.tables.scores import Scores
-from separatrix.tables.scores import predictions as predict_rows
 from separatrix.tables.sources.base import ColumnsChangedError
 
 SHOWN = 10  # rows in a list
@@ -188,8 +187,7 @@ class _Pass:
         X = model.preparation.matrix(raw)
         if self._measured:
             self.moments.add(X)
-        predictions, scores, proba = predict_rows(model.estimator, X)
-        assert scores is not None
+        predictions, scores, proba = model.predictions(X)
         near = self._distance.to_prediction(scores, predictions)
         inspected.unlabelled += int((labels == MISSING).sum())
         strange = labels >= len(model.classes_)

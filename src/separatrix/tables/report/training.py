@@ -1,4 +1,4 @@
-"""Training curves: loss and mistakes per epoch, the mistake bound, and the duality gap of an SVM."""
+"""Training curves: loss and mistakes per epoch, the mistake bound, and the duality gap of a convex problem."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def training(context: ReportContext) -> Element:
     elif history is not None:
         charts += _gaps(context, history)
         words.append(
-            "An SVM is the solution of a convex problem. The duality gap, the difference between its primal and dual "
-            "objective, bounds the distance from the optimum. These are the gaps that the solver reported during the "
-            "run." + ("" if charts else " The gap closed at once, so there is no curve.")
+            "This model is the solution of a convex problem. The duality gap, the difference between its primal and "
+            "dual objective, bounds the distance from the optimum. These are the gaps that the solver reported during "
+            "the run." + ("" if charts else " The gap closed at once, so there is no curve.")
         )
     if not charts and not words:
         words.append("No epoch was finished, so there is no curve.")

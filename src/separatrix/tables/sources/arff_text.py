@@ -26,6 +26,11 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 _NEEDS_QUOTES = re.compile(rb'[",\r\n]|\A[ \t]|[ \t]\Z|\A\Z')
 _MISSING = b"NA"  # as CSV has it; an empty line would be no row
+_EDGES = [bytes(pair) for gap in b" \t" for end in b",\n" for pair in ((gap, end), (end, gap))]  # spaces around a value
+_ABSENT = rb"\?(?<![^,\n]\?)(?![^,\n])|<null>(?<![^,\n]<null>)(?![^,\n])"  # each tried only where its letter is found
+_MARKS = re.compile(_ABSENT)
+_SIMPLE = re.compile(rb"'(?<![^,\n]')(?:((?:[^'\\\n]|\\.)*)'(?![^,\n])|())|" + _ABSENT)
+_ROW_OF_ITS_OWN = re.compile(rb"^[ \t]*[%{]", re.MULTILINE)
 _ODD = re.compile(rb"^((?:[ \t]*[%{]|[^\n]*['\"])[^\n]*)$", re.MULTILINE)
 _CELL = re.compile(rb"[ \t]*(?:('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")[ \t]*|([^,]*))(,|\Z)", re.DOTALL)
 _SPACED_CELL = re.compile(rb"[ \t,]*(?:('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|([^ \t,]+))()", re.DOTALL)
@@ -103,12 +108,14 @@ class ArffText:
 
     def _is_data(self, raw: bytes, known: set[str]) -> bool:
         """Read one line of the header; return whether the data follow."""
-        if not raw or raw.startswith(b"%"):
+        if raw.startswith(b"%"):
             return False
         try:
-            line = raw.decode().removeprefix("\ufeff")
+            line = raw.decode().removeprefix("\ufeff").strip()
         except UnicodeDecodeError:
             raise not_utf8(self._at(), "") from None
+        if not line or line.startswith("%"):
+            return False
         if "\0" in line:
             raise ValueError(f"{self._at()}: a zero byte; an ARFF file is text")
         word = line.split(None, 1)[0].lower()
@@ -163,32 +170,60 @@ class ArffText:
             if first and (line := _first_line(block)):
                 first = False
                 self._spaced = b"," not in line and not line.startswith(b"{") and len(self.attributes) > 1
-            parts = _ODD.split(block)
-            for k in range(1, len(parts), 2):
-                parts[k - 1] = self._plain(parts[k - 1])
-                self._row += parts[k - 1].count(b"\n")
-                parts[k] = self._odd(parts[k].strip(b" \t"))
-            parts[-1] = self._plain(parts[-1])
-            self._row += parts[-1].count(b"\n")
-            text = b"".join(parts)
+            text = self._simple(block) if self._is_simple(block) else self._any(block)
             if len(self.attributes) == 1:  # a blank line would be a row
                 text = re.sub(rb"\n{2,}", b"\n", text).removeprefix(b"\n")
             if text:
                 yield text
 
+    def _is_simple(self, block: bytes) -> bool:
+        """Return whether values are in single quotes or none, without spaces around them, in dense rows only."""
+        if self._spaced or b"'" not in block or b'"' in block or any(edge in block for edge in _EDGES):
+            return False
+        return block[:1] not in (b" ", b"\t") and _ROW_OF_ITS_OWN.search(block) is None
+
+    def _simple(self, block: bytes) -> bytes:
+        """Rewrite such lines: only values in quotes and missing ones change."""
+        known: dict[bytes, bytes] = {}
+
+        def changed(found: re.Match[bytes]) -> bytes:
+            value = found.group(1)
+            if value is None:
+                if found.group(2) is None:
+                    return _MISSING
+                self._row += block.count(b"\n", 0, found.start())
+                raise self._unclosed(block[found.start() : block.find(b"\n", found.start())])
+            cell = known.get(value)
+            if cell is None:
+                cell = known[value] = self._value(found.group(), None)
+            return cell
+
+        text = _SIMPLE.sub(changed, block)
+        self._row += block.count(b"\n")
+        return text
+
+    def _any(self, block: bytes) -> bytes:
+        """Rewrite lines of any kind: those with quotes, sparse rows and comments one by one."""
+        parts = _ODD.split(block)
+        for k in range(1, len(parts), 2):
+            parts[k - 1] = self._plain(parts[k - 1])
+            self._row += parts[k - 1].count(b"\n")
+            parts[k] = self._odd(parts[k].strip(b" \t"))
+        parts[-1] = self._plain(parts[-1])
+        self._row += parts[-1].count(b"\n")
+        return b"".join(parts)
+
     def _plain(self, lines: bytes) -> bytes:
         """Rewrite lines without quotes."""
-        if b" " in lines or b"\t" in lines:
+        if not self._spaced:
+            lines = lines.replace(b", ", b",")
+        if self._spaced or lines[:1] in (b" ", b"\t") or any(edge in lines for edge in _EDGES):
             lines = re.sub(rb"(?<![ \t])[ \t]+$", b"", re.sub(rb"^[ \t]+", b"", lines, flags=re.M), flags=re.M)
             if self._spaced:
                 lines = re.sub(rb"[ \t]+", b",", lines)
             else:
                 lines = re.sub(rb"(?<![ \t])[ \t]+,", b",", re.sub(rb",[ \t]+", b",", lines))
-        if b"?" in lines:
-            lines = re.sub(rb"(?<![^,\n])\?(?![^,\n])", _MISSING, lines)
-        if b"<null>" in lines:
-            lines = re.sub(rb"(?<![^,\n])<null>(?![^,\n])", _MISSING, lines)
-        return lines
+        return _MARKS.sub(_MISSING, lines)
 
     def _odd(self, line: bytes) -> bytes:
         """Rewrite a comment, a sparse row, or a row with quotes."""
@@ -232,11 +267,12 @@ class ArffText:
         if value in (b"?", b"<null>"):
             return _MISSING
         if value.startswith((b"'", b'"')):
-            raise ValueError(
-                f"{self._at(self._row + 1)}: the quote of {quoted(value.decode(errors='replace'))} is not closed, or "
-                "text follows it"
-            )
+            raise self._unclosed(value)
         return _csv_cell(value.decode(errors="surrogateescape"))
+
+    def _unclosed(self, value: bytes) -> ValueError:
+        text = quoted(value.decode(errors="replace"))
+        return ValueError(f"{self._at(self._row + 1)}: the quote of {text} is not closed, or text follows it")
 
 
 def _csv_cell(text: str) -> bytes:

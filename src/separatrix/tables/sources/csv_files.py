@@ -91,6 +91,7 @@ class CsvSource(DuckSource):
         self._cheap = size * (1 if self._compression == "none" else 4) <= CHEAP
         self.expected = size / max(1.0, _compressed_row(request.files, peeks, dialect))
         plain = len(self.files) == 1 and self._compression == "none" and not dialect.skip and request.quotes
+        plain = plain and not dialect.spaced
         if plain:
             self.plain = Plain(self.files[0], dialect.delimiter, dialect.names, request.header)
         types = first_types(peeks[0], dialect) if plain and not self._cheap else None
@@ -129,6 +130,7 @@ class CsvSource(DuckSource):
     def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:
         """Read some columns; see `TableSource.batches`."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         self.settle()
         places = self.places(names)
@@ -139,6 +141,8 @@ class CsvSource(DuckSource):
         most = min(rows, FRUGAL_ROWS) if frugal else rows
         self._read = 0
         for arrays in read_columns(self._files, self.dialect.delimiter, self.columns, places, frugal=frugal):
+            if self.dialect.spaced:
+                arrays = [pc.utf8_ltrim(each, " ") if pa.types.is_string(each.type) else each for each in arrays]
             block = pa.RecordBatch.from_arrays(arrays, names=list(names))
             for start in range(0, block.num_rows, most):
                 batch = block.slice(start, most)

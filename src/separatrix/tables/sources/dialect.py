@@ -50,6 +50,8 @@ class Dialect(NamedTuple):
         A line to put before the rows, if the file has none; it ends as the first line does.
     before : int
         Lines of the file that are not in the text.
+    spaced : bool
+        Whether a space follows each delimiter of the first rows: it is no part of a text then.
     """
 
     names: list[str]
@@ -59,6 +61,7 @@ class Dialect(NamedTuple):
     row: float
     header: bytes = b""
     before: int = 0
+    spaced: bool = False
 
 
 def check_delimiter(text: str) -> str:
@@ -107,19 +110,20 @@ def read_dialect(
     mark = len(_BOM) if peek.head.startswith(_BOM) else 0
     row = len(text.encode()) / max(1, text.count("\n"))
     start = mark + len(before.encode())
+    rows = _first_rows(body, peek.whole, delimiter, quotes)
+    spaced = len(names) > 1 and bool(rows) and all(cell[:1] == " " for cells in rows for cell in cells[1:] if cell)
     if not header:
         names = [f"c{place}" for place in range(1, len(names) + 1)]
         end = _LINE_END.search(body)
         line = delimiter.join(names) + (end.group() if end else "\n")
-        return Dialect(names, delimiter, skip, start, row, line.encode())
+        return Dialect(names, delimiter, skip, start, row, line.encode(), spaced=spaced)
     if all(is_number(cell) for cell in names):
         raise ValueError(
             f"the first line of {path_text(name)} has numbers only; give --no-header if it is data, or put a line with "
             "the names of the columns before it"
         )
     wrong = _name_problem(names)
-    rows = _first_rows(body, peek.whole, delimiter, quotes)
-    if _is_data(names, rows, certain=wrong is None):
+    if _is_data(names, rows, possible=wrong is None):
         why = f" ({wrong[1]})" if wrong else ""
         raise ValueError(
             f"the first line of {path_text(name)} looks like data, not like names of columns{why}; give --no-header if "
@@ -127,7 +131,7 @@ def read_dialect(
         )
     if wrong:
         raise ValueError(f"{path_text(name)} {wrong[0]}")
-    return Dialect(names, delimiter, skip, start, row)
+    return Dialect(names, delimiter, skip, start, row, spaced=spaced)
 
 
 def header_hint(absent: Iterable[str], known: Iterable[str]) -> str:
@@ -158,7 +162,7 @@ def _name_problem(names: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]], *, certain: bool) -> bool:
+def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]], *, possible: bool) -> bool:
     """Return whether the cells of a first line are like those below: values come again, numbers stand over numbers.
 
     One of the two is enough where the cells cannot be names; where they can (as years can, and wavelengths), both must
@@ -174,7 +178,7 @@ def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]], *, certain: bo
             numbers |= bool(below) and all(map(is_number, below))
         else:
             values |= cell not in MISSING_CELLS and cell in below
-    return (numbers and values) if certain else (numbers or values)
+    return (numbers and values) if possible else (numbers or values)
 
 
 def _first_rows(text: str, whole: bool, delimiter: str, quotes: bool) -> list[list[str]]:

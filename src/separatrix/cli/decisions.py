@@ -1,0 +1,62 @@
+"""What was decided on folds of the training rows, for the summary of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_METRICS = {"balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC"}  # others are called what they are
+
+
+def decision_lines(model: Any) -> list[str]:
+    """Return sentences about tuning, cross-validation, calibration and the threshold; none about what is usual."""
+    facts = model.facts
+    lines = []
+    if (tuning := facts.tuning) is not None:
+        place = tuning.values.index(tuning.best)
+        score = f"{_named(tuning.metric)} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f}"
+        best = f"Tuned {tuning.parameter} = {tuning.best:g}, the best of {len(tuning.values)}"
+        lines.append(f"{best} ({score} over {tuning.folds} folds).")
+    if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
+        each = [f"{_named(name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
+        lines.append(f"Cross-validation, {scores.folds} folds of the training rows: {', '.join(each)}.")
+    if model.calibration is not None and facts.settings.calibrate is not None:
+        lines.append(f"Probabilities by {model.calibration.method} calibration on out-of-fold scores.")
+    if (threshold := model.threshold) is not None:
+        lines.append(_threshold_line(model, threshold))
+    return lines
+
+
+def _named(metric: str) -> str:
+    return _METRICS.get(metric, metric)
+
+
+def _threshold_line(model: Any, threshold: Any) -> str:
+    """Return which scores are of the positive class, and how good that is."""
+    label, value = str(model.classes_.tolist()[threshold.positive]), threshold.value
+    chance = ""
+    if model.has_probabilities:
+        second = probability_at(model, value)
+        chance = f" (probability {second if threshold.positive else 1.0 - second:.3f})"
+    where = f"from score {value:.4g} on" if threshold.positive else f"below score {value:.4g}"
+    score = f"out-of-fold precision {threshold.precision:.3f}, recall {threshold.recall:.3f}"
+    return f"Threshold {threshold.rule}: {label!r} {where}{chance}; {score}."
+
+
+def probability_at(model: Any, score: float) -> float:
+    """Return the probability of the second of two classes at a score."""
+    from separatrix.tables.calibration import own_sigmoid
+
+    calibration = model.calibration or own_sigmoid(2)
+    return float(calibration.probabilities(np.array([score]))[0, 1])
+
+
+def decisions_as_dict(model: Any) -> dict[str, Any]:
+    """Return the calibration and the threshold as plain values."""
+    threshold = model.threshold
+    about = None if threshold is None else {
+        "score": threshold.value, "rule": threshold.rule, "positive": model.classes_.tolist()[threshold.positive],
+        "precision": threshold.precision, "recall": threshold.recall,
+    }  # fmt: skip
+    return {"calibration": None if model.calibration is None else model.calibration.method, "threshold": about}

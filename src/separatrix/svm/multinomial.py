@@ -1,0 +1,302 @@
+"""Newton's method for multinomial logistic regression.
+
+The equations of a step are solved by conjugate gradients, which need two products with the rows for each of theirs. Their
+preconditioner takes the Hessian for the Kronecker product of how the classes compete, on average, with the rows' second
+moments: exact where the two do not depend on each other. Where there are few weights, or conjugate gradients take more
+work than that, the Hessian is computed and factored. Work is counted in numbers read, never in seconds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.models.validity import is_array, is_count, is_real, require
+from separatrix.svm.multinomial_bounds import MultinomialSolution, Point, Probabilities, loss_of, point_at, shifted
+from separatrix.svm.multinomial_task import MultinomialTask
+from separatrix.svm.solve import MarginHistory
+from separatrix.svm.task import HaltedError
+
+_UNIT = float(np.finfo(np.float64).eps)
+_FLOPS_PER_TOUCH = 12.0  # of the Hessian, in the time in which a product with the rows reads a number for a class
+_FIRST_TRY = 6  # steps of conjugate gradients that a factor may cost, to be used at once
+_FEW = 400  # weights
+_MOST_EQUATIONS = 3000
+_MOST_STEPS = 1000  # of conjugate gradients in one iteration
+_NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
+_BLOCK = 1 << 18  # numbers of the Hessian's root at once
+_ARMIJO = 1e-4
+_HALVINGS = 50
+_PATIENCE = 4  # iterations without a smaller gap where rounding decides
+
+Direction = tuple[Floats, Floats]  # of the weights and of the offsets
+
+
+@dataclass(eq=False)
+class MultinomialRun:
+    """One run on one task; cut short, it goes on with ``go`` as if nothing had happened.
+
+    ``ended`` is "gap" (small enough), "iterations", "halted", "rounding" (no further in floating-point numbers) or,
+    before the end, "". ``weights`` and ``offsets`` are where the next iteration begins.
+    """
+
+    task: MultinomialTask | None
+    tol: float
+    weights: Floats
+    offsets: Floats
+    factored: bool = False  # whether the equations are solved by a Cholesky factor from now on
+    iterations: int = 0
+    steps: int = 0  # of conjugate gradients
+    idle: int = 0  # iterations that brought no smaller gap
+    ended: str = ""
+    best: MultinomialSolution | None = None
+    history: MarginHistory = field(default_factory=MarginHistory)
+    iterations_before: int = 0  # of earlier calls of ``go``
+    tell: Callable[[MultinomialRun], None] | None = None
+    _began: float = 0.0
+
+    def go(self, max_iter: int, halted: Callable[[], bool]) -> MultinomialSolution:
+        """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so."""
+        self._began = time.perf_counter() - (self.history.seconds[-1] if len(self.history) else 0.0)
+        self.ended, self.iterations_before = "", self.iterations
+        guess = None
+        again = len(self.history) > 0  # the point that it was cut short at has been noted
+        while not self.ended:
+            point = point_at(self._task(), self.weights, self.offsets, guess, self.tol)
+            self._keep(point.solution, noted=again)
+            again = False
+            if self.solution.relative_gap <= self.tol:
+                self.ended = "gap"
+            elif self.iterations >= max_iter:
+                self.ended = "iterations"
+            elif halted():
+                self.ended = "halted"
+            elif self.idle >= _PATIENCE or not math.isfinite(point.solution.primal):
+                self.ended = "rounding"
+            else:
+                guess = self._step(point, halted)
+        return self.solution
+
+    @property
+    def solution(self) -> MultinomialSolution:
+        """The best solution so far."""
+        assert self.best is not None
+        return self.best
+
+    @property
+    def epochs(self) -> int:
+        """How many iterations there were."""
+        return self.iterations
+
+    def put_down(self) -> MultinomialRun:
+        """Let go of the data, so that a model which keeps this run for later does not keep them too."""
+        self.task = self.tell = None
+        return self
+
+    def validate(self) -> None:
+        """Refuse what is not a run that was cut short."""
+        require(self.ended in ("gap", "iterations", "halted", "rounding"), "a run ended in a way that cannot be")
+        require(type(self.best) is MultinomialSolution, "a run has no solution")
+        shape = self.solution.weights.shape
+        require(is_array(self.weights, "f8", shape, finite=True), "a run is damaged")
+        require(is_array(self.offsets, "f8", shape[:1], finite=True), "a run is damaged")
+        counts = (self.iterations, self.steps, self.idle, self.iterations_before)
+        require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
+        require(is_real(self.tol), "a run holds what is not a number")
+        require(type(self.factored) is bool and type(self.history) is MarginHistory, "a run is damaged")
+
+    def _task(self) -> MultinomialTask:
+        assert self.task is not None
+        return self.task
+
+    def _keep(self, solution: MultinomialSolution, *, noted: bool) -> None:
+        if not noted:
+            seconds = time.perf_counter() - self._began
+            method = "newton" if self.factored else "newton-cg"
+            self.history.add(solution.primal, solution.dual, seconds, exact=True, method=method)
+            self.idle = 0 if self.best is None or solution.gap < 0.9 * self.best.gap else self.idle + 1
+            if self.tell is not None:
+                self.tell(self)
+        if self.best is None or solution.relative_gap < self.best.relative_gap:
+            self.best = solution
+
+    def _step(self, point: Point, halted: Callable[[], bool]) -> Probabilities | None:
+        """Make one iteration; where that is not possible, end.
+
+        A full step is to where the gradient would vanish if probabilities were linear in the scores: these numbers,
+        which are returned, prove more than those that belong to the weights there.
+        """
+        task, primal = self._task(), point.solution.primal
+        self.factored = self.factored or self.price() <= _FIRST_TRY * self._product()
+        direction = None
+        if not self.factored:
+            try:
+                direction = self._by_products(point, halted)
+            except HaltedError:
+                self.ended = "halted"
+                return None
+            self.factored = direction is None
+        if direction is None:
+            direction = _by_factor(task, point)
+        step, moves = direction
+        slope = float(np.vdot(point.gradient, step) + point.slopes @ moves)
+        if not (math.isfinite(slope) and slope < 0.0):
+            self.ended = "rounding"
+            return None
+        along = task.scores(step, moves)
+        length = self._length(point, step, moves, along, slope)
+        if length is None:
+            self.ended = "rounding"
+            return None
+        if -slope > 1e-12 * primal:  # the value still falls, whatever the gap does meanwhile
+            self.idle = 0
+        self.weights, self.offsets = point.weights + length * step, point.offsets + length * moves
+        self.iterations += 1
+        if length < 1.0 or -slope > _NEAR * math.sqrt(self.tol) * primal:
+            return None
+        return shifted(task, point.own, along)
+
+    def _length(self, point: Point, step: Floats, moves: Floats, along: Floats, slope: float) -> float | None:
+        """Return how much of a step to make: half of it, and again, until the value falls enough."""
+        task, primal = self._task(), point.solution.primal
+        squares = [float(np.vdot(*pair)) for pair in ((point.weights,) * 2, (point.weights, step), (step, step))]
+        length, allowed = 1.0, 16.0 * _UNIT * primal
+        for _ in range(_HALVINGS):
+            square = squares[0] + 2.0 * length * squares[1] + length * length * squares[2]
+            square += task.penalty * float(np.square(point.offsets + length * moves).sum())
+            value = 0.5 * square + loss_of(task, point.scores, along, length)
+            if value <= primal + _ARMIJO * length * slope + allowed:
+                return length
+            length *= 0.5
+        return None
+
+    def price(self) -> float:
+        """Return what a factor of the Hessian costs, in numbers that products with the rows could read instead."""
+        task = self._task()
+        size = (task.rows.shape[1] + 1) * task.n_classes
+        if size > _MOST_EQUATIONS:
+            return math.inf
+        return (task.n * size * size / 2 + size**3 / 6) / _FLOPS_PER_TOUCH
+
+    def _product(self) -> float:
+        """Return what a step of conjugate gradients costs: two products with the rows, and some for each score."""
+        task = self._task()
+        return 2.0 * task.n_classes * (task.stored() + 8 * task.n)
+
+    def _by_products(self, point: Point, halted: Callable[[], bool]) -> Direction | None:
+        """Solve Newton's equations by preconditioned conjugate gradients; None if a factor would have been cheaper."""
+        task = self._task()
+        counted = np.empty_like(point.own.others)
+        for part in task.parts:
+            np.multiply(point.own.of(part), task.costs[part.where], out=counted[:, part.where])
+        eased = _preconditioner(task, point.coupling)
+        most = _MOST_STEPS
+        if self.price() < math.inf:
+            most = min(most, max(int(2.0 * self.price() / self._product()), 4 * _FIRST_TRY))
+        aim = 0.5 * math.sqrt(self.tol * point.solution.primal)
+        rough = max(_size(point.gradient) * min(0.1, math.sqrt(point.solution.relative_gap)), aim)
+        near = _NEAR * math.sqrt(self.tol) * point.solution.primal
+        step, moves = np.zeros_like(point.weights), np.zeros_like(point.offsets)
+        residual, rest = -point.gradient, -point.slopes
+        towards, shift = eased(residual, rest)
+        product = float(np.vdot(residual, towards) + rest @ shift)
+        gain = 0.0
+        for _ in range(most):
+            if halted():
+                raise HaltedError
+            image, pull = task.bent(counted, towards, shift)
+            bend = float(np.vdot(towards, image) + shift @ pull)
+            if not (bend > 0.0 and product > 0.0):
+                break
+            length = product / bend
+            step += length * towards
+            moves += length * shift
+            residual -= length * image
+            rest -= length * pull
+            gain += length * product
+            self.steps += 1
+            size = _size(residual)
+            if size <= aim or (size <= rough and gain > near):  # a step that may be the last is worth more
+                break
+            scaled, scaled_rest = eased(residual, rest)
+            last, product = product, float(np.vdot(residual, scaled) + rest @ scaled_rest)
+            towards = scaled + (product / last) * towards
+            shift = scaled_rest + (product / last) * shift
+        else:
+            if self.price() < math.inf:
+                return None
+        return step, moves
+
+
+def _size(array: Floats) -> float:
+    return math.sqrt(float(np.vdot(array, array)))
+
+
+def _preconditioner(task: MultinomialTask, coupling: Floats) -> Callable[[Floats, Floats], Direction]:
+    """Return what solves the equations as if how classes compete did not depend on the rows."""
+    strengths, classes = np.linalg.eigh(coupling / task.total)
+    strengths = np.maximum(strengths, 1e-13 * max(float(strengths[-1]), 1e-300))
+    spreads, features = task.axes
+    inverse = 1.0 / (1.0 + np.multiply.outer(strengths, spreads))
+    of_offsets = task.penalty + strengths * task.step**2 * task.total
+
+    def eased(residual: Floats, rest: Floats) -> Direction:
+        turned = classes.T @ residual
+        if features is None:
+            step = classes @ (turned * inverse)
+        else:
+            step = classes @ (((turned @ features) * inverse) @ features.T)
+        if not task.step:
+            return step, np.zeros_like(rest)
+        moves = classes @ ((classes.T @ rest) / of_offsets)
+        return step, moves - moves.mean() if task.free else moves
+
+    return eased
+
+
+def _by_factor(task: MultinomialTask, point: Point) -> Direction:
+    """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of weights and offsets.
+
+    The parts of the Hessian between two classes are one product of the rows, repeated for each class and scaled by the
+    root of C times its probability; those within a class follow, because the probabilities of a row add up to 1.
+    """
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    k, d = point.weights.shape
+    wide = d + 1
+    table = np.zeros((k * wide, k * wide))
+    together = max(16, _BLOCK // (k * wide))
+    for part in task.parts:
+        own = point.own.of(part) * np.sqrt(task.costs[part.where])
+        for first in range(0, own.shape[1], together):
+            some = part.rows[first : first + together]
+            rows = np.empty((some.shape[0], wide))
+            rows[:, :d] = (some.toarray() if is_sparse(some) else some) - task.centre
+            rows[:, d] = task.step
+            spread = np.einsum("ki,ij->ikj", own[:, first : first + together], rows).reshape(len(rows), k * wide)
+            table -= spread.T @ spread
+    blocks = table.reshape(k, wide, k, wide)
+    for code in range(k):
+        blocks[code, :, code] = 0.0
+        blocks[code, :, code] = -blocks[code].sum(axis=1)
+    diagonal = np.einsum("ii->i", table).reshape(k, wide)
+    diagonal[:, :d] += 1.0
+    diagonal[:, d] += task.penalty
+    if task.free:  # the offsets matter up to a constant
+        blocks[:, d, :, d] += max(float(diagonal[:, d].max()), 1e-300)
+    right = -np.column_stack([point.gradient, point.slopes]).ravel()
+    whole = np.einsum("ii->i", table)
+    for jitter in (0.0, 1e-14, 1e-11):
+        try:
+            solved = cho_solve(cho_factor(table + np.diag(jitter * whole), lower=True), right)
+        except (LinAlgError, ValueError):
+            continue
+        solved = solved.reshape(k, wide)
+        moves = solved[:, d] if task.step else np.zeros(k)
+        return np.ascontiguousarray(solved[:, :d]), moves - moves.mean() if task.free else moves.copy()
+    return np.full_like(point.weights, math.nan), np.zeros(k)
