@@ -91,7 +91,9 @@ class Levels:
         if any(map(_CODE.fullmatch, counts)):  # 007 is a name, and so is 12 beside it
             return None
         first = list(itertools.islice(counts, _SAMPLE))
-        if 2 * sum(map(means_number, first)) < len(first):  # neither few nor rare
+        likely = [value for value in first if means_number(value)]
+        cells = sum(counts[value] for value in likely), sum(counts[value] for value in first)
+        if 2 * len(likely) < len(first) and cells[0] < _MOSTLY * cells[1]:  # other values are neither few nor rare
             return None
         plain = [value for value in counts if is_number(value)]
         numbers = set(plain)
