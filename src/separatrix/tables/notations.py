@@ -53,6 +53,7 @@ _ISO_TEXT = re.compile(
     r"(?=.*[-:])(?:([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:$|[T ]+(?=[0-9])))?"
     r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{1,2})(?:\.([0-9]*))?)?(?: ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
 )
+_SHORT_MINUTE = ":[0-9](?:[^0-9]|$)"
 _SHORT_YEAR = "[-/.][0-9]{2}(?: |$)"
 _LOOKS_DATED = re.compile(r"[0-9]{1,4}[-/. :][0-9A-Za-z]|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}|[0-9]{1,2} [A-Za-z]{3}")
 _CYCLES = {"month": 12.0, "day": 31.0, "weekday": 7.0, "hour": 24.0}
@@ -224,6 +225,8 @@ def _moments(texts: Any, notation: str) -> Any:
     if made.null_count > texts.null_count:
         return None
     if "%y" in notation and not pc.all(pc.match_substring_regex(texts, _SHORT_YEAR)).as_py():  # 1.2.3 is a version
+        return None
+    if "%M" in notation and pc.any(pc.match_substring_regex(texts, _SHORT_MINUTE)).as_py():  # 3:2 is a result
         return None
     if "%Y" in notation and (pc.min(pc.year(made)).as_py() or 1000) < 1000:  # 24 is not a year of four digits
         return None
