@@ -24,6 +24,7 @@ from separatrix.tables.preparation import Feature, vectoriser
 from separatrix.tables.raw_rows import RawRows, Recode
 from separatrix.tables.reading import (
     ROWS,
+    NotationError,
     Reader,
     column_number,
     table_rows,
@@ -126,6 +127,10 @@ def collect(
             return _collect_table(source, options, detected, store, exact, labelled, watch)
         except RolesChanged as change:  # once more from the beginning
             detected |= change.roles
+        except NotationError as problem:  # later rows are written otherwise than those that decided
+            if problem.column not in detected or problem.column in options.roles:
+                raise
+            detected[problem.column] = Role("category")
         except ColumnsChangedError:  # a column is not what its first rows looked like
             if changed:
                 raise
@@ -152,7 +157,8 @@ def _collect_table(
     classes = Levels(source.name, chosen.target.name) if chosen.target is not None else None
     reader = Reader(source.name, chosen, levels, classes, exact=exact)
     reader.split = None if options.split is None else SplitReader(source.name, options.split)
-    hashing = [vectoriser(Feature(c.name, "text", "text")) for c in chosen.texts] if _hashes(options) else []
+    hashing = [vectoriser(Feature(c.name, "text", "text")) for c in chosen.texts]
+    hashing = hashing if options.text_method == "hashed" else []
     keeper = _Keeper(options.missing, reader)
     first_rows = 0
     with contextlib.closing(table_rows(source, reader)) as every:
@@ -161,7 +167,7 @@ def _collect_table(
             if not first_rows:
                 first_rows = reader.rows
                 if first_rows >= ENOUGH:
-                    _check_roles(keeper, levels, options, raw.numbers, done=False)
+                    _check_roles(keeper, levels, options, detected, raw.numbers, done=False)
             if chosen.target is not None and classes is not None:
                 _check_target(source.name, chosen.target, classes.codes, keeper.kept, done=False)
             if hashing:
@@ -173,11 +179,14 @@ def _collect_table(
             if watch is not None:
                 watch(reader.rows, part)
     labels: list[Any] = []
+    keeper.leave_out_empty()
+    if options.detect:
+        keeper.refuse_few()
     if chosen.target is not None and classes is not None:
         labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
         _check_target(source.name, chosen.target, labels, keeper.kept, done=True, n_read=reader.rows)
-    keeper.refuse_few()
-    _check_roles(keeper, levels, options, store.numbers(first_rows) if reader.rows == first_rows else None, done=True)
+    numbers = store.numbers(first_rows) if reader.rows == first_rows else None
+    _check_roles(keeper, levels, options, detected, numbers, done=True)
     names = [sorted(keeper.met(place, level.codes)) for place, level in enumerate(levels)]
     new = [Recode.table(level.codes, ordered) for level, ordered in zip(levels, names, strict=True)]
     rows = store.finish(Recode(new, None if classes is None else Recode.table(classes.codes, labels)))
@@ -206,7 +215,15 @@ def read_as_text(source: TableSource, chosen: ChosenColumns, numbers: list[str])
         source.read_as(numbers, sorted(texts))
 
 
-def _check_roles(keeper: _Keeper, levels: list[Levels], options: ColumnOptions, numbers: Any, *, done: bool) -> None:
+def _check_roles(
+    keeper: _Keeper,
+    levels: list[Levels],
+    options: ColumnOptions,
+    detected: dict[str, Role],
+    numbers: Any,
+    *,
+    done: bool,
+) -> None:
     """Read all rows again if their values suggest other roles of columns; refuse columns of numbers with slips.
 
     Once enough values of a column have been seen, later ones change its role no more.
@@ -219,28 +236,20 @@ def _check_roles(keeper: _Keeper, levels: list[Levels], options: ColumnOptions, 
         values = {name: {} if name in settled and seen[name] else counts for name, counts in values.items()}
         chosen = replace(chosen, categories=tuple(c for c in chosen.categories if c.name not in settled))
     keeper.settled = seen
-    roles: dict[str, Role] = {}
-    problems: list[str] = []
-    try:
-        roles = suggested(chosen, options, values, numbers, keeper.missing if done else {}, keeper.kept)
-    except ValueError as problem:
-        problems.append(str(problem))
+    roles, problems = suggested(chosen, options, values, numbers, keeper.lacking if done else {}, keeper.kept)
+    roles = {name: role for name, role in roles.items() if detected.get(name) != Role("category")}
     if not done:  # more rows may fill it
         roles = {name: role for name, role in roles.items() if role.why != "empty"}
     if done:
         places = {column.name: k for k, column in enumerate(keeper.chosen.categories)}
         for column in keeper.chosen.categories:
-            if column.kind == "text" and column.name not in roles and column.name not in options.category:
+            if column.kind == "text" and column.name not in roles and column.name not in options.roles:
                 counts = keeper.met(places[column.name], levels[places[column.name]].codes)
                 if (slip := levels[places[column.name]].slip(counts)) is not None:
                     problems.append(slip)
         refuse_all(keeper.where, problems)
     if roles:
         raise RolesChanged(roles)
-
-
-def _hashes(options: ColumnOptions) -> bool:
-    return bool(options.text) and options.text_method == "hashed"
 
 
 def _collect_matrix(
@@ -308,6 +317,7 @@ class _Keeper:
         self.chosen, self.where = reader.chosen, reader.where
         self.kept = 0
         self.missing: dict[str, int] = {}
+        self.lacking: dict[str, int] = {}  # of the rows that are kept
         self.settled: dict[str, int] = {}  # how many values of a category column had been seen when it was judged
         self._seen: dict[int, NDArray[np.int64]] = {}  # how often each code was kept; the labels' place is -1
 
@@ -318,6 +328,12 @@ class _Keeper:
         longer = longer.astype(np.int64)
         longer[: len(shorter)] += shorter
         self._seen[place] = longer
+
+    def leave_out_empty(self) -> None:
+        """Read all rows again without columns of which no value is known, where they would drop every row."""
+        names = [name for name in self.chosen.order if self.missing.get(name, 0) == self._reader.rows > 0]
+        if self._missing == "drop" and 0 < len(names) < len(self.chosen.order):
+            raise RolesChanged({name: Role("none", why="empty") for name in names})
 
     def refuse_few(self) -> None:
         """Refuse to train on the rows without gaps where more than half of all rows have some."""
@@ -351,6 +367,8 @@ class _Keeper:
             self.missing[name] = self.missing.get(name, 0) + int(rows.sum())
             if self._missing == "drop" or name in needed:
                 keep &= ~rows
+        for name, rows in gone.items():
+            self.lacking[name] = self.lacking.get(name, 0) + int((rows & keep).sum())
         kept = raw.take(keep)
         self.kept += len(kept)
         if kept.labels is not None:

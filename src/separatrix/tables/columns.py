@@ -209,7 +209,9 @@ def choose(
     refuse_all(where, problems)
     used = [column for column in columns if roles.get(column.name, Role("none")).role != "none"]
     if not used:
-        raise ValueError(f"{where}: no feature column is left; its columns are {listed(by_name)}")
+        left_out = listed(f"{name} ({role.why})" for name, role in roles.items())
+        more = f"; left out: {left_out}" if left_out else ""
+        raise ValueError(f"{where}: no feature column is left; its columns are {listed(by_name)}{more}")
     kept = {column.name for column in used} | taken
     by_role = {
         role: tuple(column for column in used if roles[column.name].role == role)
@@ -255,6 +257,9 @@ def _role(column: Column, options: ColumnOptions, detected: Role | None) -> Role
     usual = {"number": "number", "flag": "category", "text": "category", "date": "date"}.get(column.kind)
     if given == "text" and column.kind != "text":
         raise ValueError(f"column {name!r} is {column.type}; --text is for text columns")
+    if given == "number" and column.kind in ("date", "flag"):
+        way = "; --dates seconds makes numbers of dates" if column.kind == "date" else ""
+        raise ValueError(f"column {name!r} is {column.type}; --number is for numbers{way}")
     if given == "date" and column.kind == "flag":
         raise ValueError(f"column {name!r} is {column.type}; --date is for dates")
     if usual is None:

@@ -294,6 +294,8 @@ def _from_version_0(old: dict[str, Any]) -> dict[str, Any]:
     names = {"asked": "options", "place": "progress", "held_out": "test", "uncertified": "no_certificate"}
     own = {names.get(name, name): value for name, value in old.items()}
     own["version"] = VERSION
+    if own.get("options"):
+        own["options"] = {**own["options"], "detect": False}
     if own.get("settings"):
         settings = own["settings"] = dict(own["settings"])
         parameters = settings["parameters"] = dict(settings.get("parameters", {}))

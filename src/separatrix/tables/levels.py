@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import known, texts_of, values_of
-from separatrix.tables.notations import ABSENT
+from separatrix.tables.notations import ABSENT, NUMBERS, not_in, number_notation
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.sources.cells import is_number, means_number
 from separatrix.tables.sources.messages import quoted
@@ -110,6 +110,12 @@ class Levels:
         own = shlex.quote(name)
         ways = f"leave the column out with --exclude {own}, or read it as it is with --category {own}"
         if not any(map(is_number, counts)):
+            notation = min(NUMBERS, key=lambda each: len(not_in(each, counts)))
+            if number_notation([cell], sure=True) is not None and (wrong := not_in(notation, counts)):
+                return (
+                    f"column {name!r} has numbers written as {notation} and also {quoted(wrong[0])}, which is not one: "
+                    f"fix the cell, leave it empty if the value is missing, {ways}"
+                )
             return (
                 f"row {row:,}, column {name!r}: {quoted(cell)} is not read as a number: write numbers with the digits "
                 f"0 to 9, {ways}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,10 @@ _DAYS = (
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
 DATES = (ISO, *(day + clock for day in _DAYS for clock in _CLOCKS), *TIMES)
+_ISO_TEXT = re.compile(
+    r"(?=.*[-:])(?:([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:$|[T ]+(?=[0-9])))?"
+    r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{1,2})(?:\.([0-9]*))?)?(?: ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
+)
 _LOOKS_DATED = re.compile(r"[0-9]{1,4}[-/. :][0-9A-Za-z]|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}|[0-9]{1,2} [A-Za-z]{3}")
 _CYCLES = {"month": 12.0, "day": 31.0, "weekday": 7.0, "hour": 24.0}
 PARTS = (
@@ -59,8 +64,11 @@ _SECOND = 1_000_000  # microseconds
 # ---------------------------------------------------------------------------------------------- numbers
 
 
-def number_notation(values: Collection[str]) -> str | None:
+def number_notation(values: Collection[str], *, sure: bool = False) -> str | None:
     """Return the notation in which all texts are numbers, but for those that say that one is missing; None if none.
+
+    Codes with zeros in front, and answers of several as 1,2 among 1, 2 and 3, are numbers only where it is ``sure`` that
+    these are numbers.
 
     Examples
     --------
@@ -68,21 +76,35 @@ def number_notation(values: Collection[str]) -> str | None:
     ('1,234.5', '1234,5', '1234.5')
     >>> number_notation(["007", "012"]), number_notation(["a", "1"]), number_notation(["?", "-"])
     (None, None, None)
+    >>> number_notation(["00501", "90210"]), number_notation(["00501", "90210"], sure=True)
+    (None, '1234.5')
     """
     sample = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
     if not sample:
         return None
     digits = {len(text) for text in sample}
-    if any(map(_CODE.fullmatch, sample)) and (len(digits) == 1 or all(text.isdigit() for text in sample)):
+    if not sure and any(map(_CODE.fullmatch, sample)) and (len(digits) == 1 or all(text.isdigit() for text in sample)):
         return None  # 007 and 012, 00501 and 90210 are names
     several = sum(map(bool, map(_SEVERAL.fullmatch, sample)))
-    if several and len(sample) <= _FEW and 2 * several <= len(sample):
+    if not sure and several and len(sample) <= _FEW and 2 * several <= len(sample):
         return None
     for notation in _NUMBERS:
         match = _pattern(notation).fullmatch
         if all(map(match, sample)):
             return notation
     return None
+
+
+def not_in(notation: str, values: Iterable[str]) -> list[str]:
+    """Return the texts that are not numbers of a notation, nor say that one is missing.
+
+    Examples
+    --------
+    >>> not_in("1234,5", ["0,5", "7", "?", "abc", "1.5"])
+    ['abc', '1.5']
+    """
+    match = _pattern(notation).fullmatch
+    return [each for each in values if not match(text := each.strip(SPACES)) and text.lower() not in ABSENT]
 
 
 def _pattern(notation: str) -> re.Pattern[str]:
@@ -158,6 +180,8 @@ def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
         return None
     sample, every = pa.array(texts[:50]), None
     for notation in DATES:
+        if notation == ISO and not all("-" in text for text in texts[:50]):  # times of a day
+            continue
         if _moments(sample, notation) is None:
             continue
         every = pa.array(texts) if every is None else every
@@ -177,13 +201,48 @@ def _moments(texts: Any, notation: str) -> Any:
                 return texts.cast(pa.timestamp("us", zone)).cast(pa.int64())
             except pa.ArrowInvalid:
                 continue
-        return None
+        return _iso_moments(texts)
     made = pc.strptime(texts, format=notation, unit="us", error_is_null=True)
     if made.null_count > texts.null_count:
         return None
     if "%Y" in notation and (pc.min(pc.year(made)).as_py() or 1000) < 1000:  # 24 is not a year of four digits
         return None
     return made.cast(pa.int64())
+
+
+def _iso_moments(texts: Any) -> Any:
+    """Return dates and times that Arrow does not cast: 2024-1-5, times of a day, some with a zone and some without."""
+    import pyarrow as pa
+
+    encoded = texts.dictionary_encode()
+    moments = [_iso_moment(text) for text in encoded.dictionary.to_pylist()]
+    if None in moments:
+        return None
+    return pa.array(moments, type=pa.int64()).take(encoded.indices)
+
+
+def _iso_moment(text: str) -> int | None:
+    """Return the microseconds since 1970, or of a time alone since midnight; None for another text."""
+    match = _ISO_TEXT.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, hours, minutes, seconds, fraction, zone = match.groups()
+    microseconds = 0
+    if year is not None:
+        try:
+            days = date(int(year), int(month), int(day)).toordinal() - date(1970, 1, 1).toordinal()
+        except ValueError:  # there is no 30 February
+            return None
+        microseconds = days * 86400 * _SECOND
+    if hours is not None:
+        second = (int(hours) * 60 + int(minutes)) * 60 + int(seconds or 0)
+        if int(minutes) > 59 or int(seconds or 0) > 59 or second > 86400:
+            return None
+        microseconds += second * _SECOND + int(((fraction or "") + "000000")[:6])
+    if zone not in (None, "Z"):
+        east = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or 0)
+        microseconds -= (-east if zone[0] == "-" else east) * 60 * _SECOND
+    return microseconds
 
 
 def is_clock(notation: str) -> bool:
@@ -243,7 +302,7 @@ def _one_by_one(texts: Any, notation: str) -> Any:
     for place, cell in enumerate(texts.to_pylist()):
         if cell is not None and _moments(pa.array([cell]), notation) is None:
             raise ValueError(place)
-    raise AssertionError("each text has the notation, but not all together")  # a zone in some: read as UTC
+    raise AssertionError("each text has the notation, but not all together")
 
 
 def parts_of(method: str, clock: bool) -> tuple[str, ...]:

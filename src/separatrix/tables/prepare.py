@@ -537,7 +537,12 @@ def _features(
         features.append(Feature(column.name, "category", column.kind, levels=kept, gaps=gap, pooled=pooled))
     if options.text_method == "hashed":
         return (*features, *(Feature(column.name, "text", "text") for column in chosen.texts))
-    return (*features, *(learn_words(column.name, own) for column, own in zip(chosen.texts, texts, strict=True)))
+    for column, own in zip(chosen.texts, texts, strict=True):
+        try:
+            features.append(learn_words(column.name, own))
+        except ValueError as problem:
+            raise ValueError(f"{data.where}, {problem} with --exclude {shlex.quote(column.name)}") from None
+    return tuple(features)
 
 
 def key_of(X: Any, labels: NDArray[np.int32], weights: Any = None) -> str:

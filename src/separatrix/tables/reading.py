@@ -28,6 +28,14 @@ ROWS = 1 << 16  # in a batch
 _WHOLE = 2.0**53  # beyond it, not every whole number is a float
 
 
+class NotationError(ValueError):
+    """A cell is not written as the others of its column, ``column``."""
+
+    def __init__(self, message: str, column: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+
 class Reader:
     """Reads the chosen columns of a table.
 
@@ -74,9 +82,10 @@ class Reader:
         except ValueError as problem:
             row = problem.args[0]
         kind = "number" if read is read_numbers else "date or time"
-        raise ValueError(
+        raise NotationError(
             f"{self.where}, row {first + row:,}, column {name!r}: {quoted(str(cells[row].as_py()))} is not a {kind} "
-            f"written as the others are ({notation}): fix the cell, or leave it empty if the value is missing"
+            f"written as the others are ({notation}): fix the cell, or leave it empty if the value is missing",
+            name,
         )
 
     def read(self, batch: Any) -> RawRows:

@@ -16,6 +16,7 @@ ENOUGH = 1000  # known values that decide on a column for good
 _FEWEST = 20  # rows: in fewer, values are unique by chance
 _LONG = 30  # letters of a sentence, on average
 _WORDS = 3  # and words of a text
+_WORD = re.compile(r"\w\w")  # one of a bag of words
 _NAMED_ID = re.compile(r"(?i:(?:^|[^a-z])(?:ids?|uuid|guid|index|key|rowid|row_?number|unnamed: ?0)$)|[a-z](?:Id|ID)$")
 
 
@@ -34,8 +35,8 @@ def suggested(
     numbers: Any,
     missing: Mapping[str, int],
     rows: int,
-) -> dict[str, Role]:
-    """Return the roles that rows suggest for columns whose role was not given, where it is another than now.
+) -> tuple[dict[str, Role], list[str]]:
+    """Return the roles that rows suggest for columns where it is another than now, and what is wrong with given ones.
 
     Parameters
     ----------
@@ -53,9 +54,14 @@ def suggested(
         How many rows there are.
     """
     out: dict[str, Role] = {}
+    problems: list[str] = []
     given = options.roles
     for column in chosen.categories:
-        role = _of_values(column, values[column.name], options, given.get(column.name))
+        try:
+            role = _of_values(column, values[column.name], options, given.get(column.name))
+        except ValueError as problem:
+            problems.append(str(problem))
+            continue
         if role is not None:
             out[column.name] = role
     if options.detect and numbers is not None:
@@ -71,8 +77,8 @@ def suggested(
     out = {name: role for name, role in out.items() if role.role != "none" or name not in named or role.why == "empty"}
     ids = [name for name, role in out.items() if role.why.startswith("id")]
     if len(ids) == len(chosen.order):  # nothing else is left to learn from
-        return {name: role for name, role in out.items() if name not in ids}
-    return out
+        out = {name: role for name, role in out.items() if name not in ids}
+    return out, problems
 
 
 def _of_values(column: Column, counts: Mapping[str, int], options: ColumnOptions, given: str | None) -> Role | None:
@@ -80,7 +86,7 @@ def _of_values(column: Column, counts: Mapping[str, int], options: ColumnOptions
     if not counts:
         return Role("none", why="empty")
     if given in ("number", "date"):
-        notation = number_notation(counts) if given == "number" else date_notation(counts, sure=True)
+        notation = (number_notation if given == "number" else date_notation)(counts, sure=True)
         if notation is None:
             raise ValueError(_no_notation(column.name, counts, given))
         return Role(given, notation)
@@ -95,7 +101,7 @@ def _of_values(column: Column, counts: Mapping[str, int], options: ColumnOptions
         return None
     letters = sum(len(text) * n for text, n in counts.items()) / known
     words = sum((text.count(" ") + 1) * n for text, n in counts.items()) / known
-    if words >= _WORDS or letters >= _LONG * words > _LONG:
+    if (words >= _WORDS or letters >= _LONG * words > _LONG) and any(map(_WORD.search, counts)):
         return Role("text")
     if different == known:
         return Role("none", why="id: as many values as rows")
@@ -108,7 +114,7 @@ def _no_notation(name: str, counts: Mapping[str, int], given: str) -> str:
         return (
             f"column {name!r}: --date names it, but no notation of dates fits all its values, as {next(iter(counts))!r}"
         )
-    cell = next((text for text in counts if number_notation([text, "1.5"]) is None), next(iter(counts)))
+    cell = next((text for text in counts if number_notation([text], sure=True) is None), next(iter(counts)))
     return f"column {name!r}: --number names it, but {cell!r} is not a number as the others are"
 
 

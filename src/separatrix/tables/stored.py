@@ -43,7 +43,7 @@ STORED = {
     "UpdateRecord": Stored("separatrix.tables.facts"),
     "ColumnOptions": Stored(
         "separatrix.tables.columns",
-        defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": True, "split": None},
+        defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": False, "split": None},
     ),
     "Settings": Stored(
         "separatrix.tables.settings",
