@@ -26,6 +26,8 @@ from separatrix.svm.task import HaltedError
 _UNIT = float(np.finfo(np.float64).eps)
 _FLOPS_PER_TOUCH = 1.0  # of the Hessian, in the time in which a product with the rows reads a number for a class
 _FIRST_TRY = 8  # steps of conjugate gradients that a factor may cost, to be used at once
+_FEW = 400  # weights
+_AT_ONCE = 2e7  # operations that are too few to think about
 _MOST_EQUATIONS = 3000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
@@ -188,7 +190,8 @@ class MultinomialRun:
         size = (task.rows.shape[1] + 1) * task.n_classes
         if size > _MOST_EQUATIONS:
             return math.inf
-        return (task.n * size * size / 2 + size**3 / 6) / _FLOPS_PER_TOUCH
+        work = task.n * size * size / 2 + size**3 / 6
+        return 0.0 if size <= _FEW and work <= _AT_ONCE else work / _FLOPS_PER_TOUCH
 
     def _product(self) -> float:
         """Return what a step of conjugate gradients costs: two products with the rows, and some for each score."""
