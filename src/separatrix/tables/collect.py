@@ -243,7 +243,8 @@ def _check_roles(
     if done:
         places = {column.name: k for k, column in enumerate(keeper.chosen.categories)}
         for column in keeper.chosen.categories:
-            if column.kind == "text" and column.name not in roles and column.name not in options.roles:
+            left_out = column.name not in roles or roles[column.name].role == "none"
+            if column.kind == "text" and left_out and column.name not in options.roles:
                 counts = keeper.met(places[column.name], levels[places[column.name]].codes)
                 if (slip := levels[places[column.name]].slip(counts)) is not None:
                     problems.append(slip)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import known, texts_of, values_of
-from separatrix.tables.notations import ABSENT, NUMBERS, not_in, number_notation
+from separatrix.tables.notations import ABSENT, NUMBERS, are_answers, not_in, number_notation
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.sources.cells import is_number, means_number
 from separatrix.tables.sources.messages import quoted
@@ -88,10 +88,12 @@ class Levels:
         counts : dict
             How many cells have each value.
         """
-        if any(map(_CODE.fullmatch, counts)):  # 007 is a name, and so is 12 beside it
+        if any(map(_CODE.fullmatch, counts)) or are_answers(counts):  # 007 is a name, and so is 12 beside it
             return None
         first = list(itertools.islice(counts, _SAMPLE))
-        if 2 * sum(map(means_number, first)) < len(first):  # neither few nor rare
+        likely = [value for value in first if means_number(value)]
+        cells = sum(counts[value] for value in likely), sum(counts[value] for value in first)
+        if 2 * len(likely) < len(first) and cells[0] < _MOSTLY * cells[1]:  # other values are neither few nor rare
             return None
         plain = [value for value in counts if is_number(value)]
         numbers = set(plain)

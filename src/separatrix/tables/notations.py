@@ -7,6 +7,7 @@ parts (``date_parts``): year, month, day, weekday, hour, and the sine and cosine
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable
 from datetime import date
@@ -25,8 +26,9 @@ ABSENT = frozenset(
 )
 _PLAIN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _SIGN = "[+-]?"
-_UNIT = "[$€£]?"
-_TAIL = "(?: ?[%$€£])?"
+_SPACES = " \u00a0\u202f"
+_HEAD = f"(?:[+-]?(?:[$€£][{_SPACES}]?)?|[$€£][{_SPACES}]?[+-])"  # -$3 or $-3
+_TAIL = f"(?:[{_SPACES}]?[%$€£])?"
 _NUMBERS = {  # notation: what its numbers match, the thousands separators, the decimal mark
     "1234.5": (_PLAIN, "", "."),
     "1,234.5": (r"[1-9][0-9]{0,2}(?:,[0-9]{3})*(?:\.[0-9]*)?|0(?:\.[0-9]*)?|" + _PLAIN, ",", "."),
@@ -36,7 +38,7 @@ _NUMBERS = {  # notation: what its numbers match, the thousands separators, the 
 }
 NUMBERS = tuple(_NUMBERS)
 _CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
-_SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")  # 1,2 among few values as 1, 2 and 3: an answer of several
+_SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")
 _FEW = 20
 ISO = "iso"
 _DAYS = (
@@ -51,6 +53,8 @@ _ISO_TEXT = re.compile(
     r"(?=.*[-:])(?:([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:$|[T ]+(?=[0-9])))?"
     r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{1,2})(?:\.([0-9]*))?)?(?: ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
 )
+_SHORT_MINUTE = ":[0-9](?:[^0-9]|$)"
+_SHORT_YEAR = "[-/.][0-9]{2}(?: |$)"
 _LOOKS_DATED = re.compile(r"[0-9]{1,4}[-/. :][0-9A-Za-z]|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}|[0-9]{1,2} [A-Za-z]{3}")
 _CYCLES = {"month": 12.0, "day": 31.0, "weekday": 7.0, "hour": 24.0}
 PARTS = (
@@ -85,14 +89,29 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     digits = {len(text) for text in sample}
     if not sure and any(map(_CODE.fullmatch, sample)) and (len(digits) == 1 or all(text.isdigit() for text in sample)):
         return None  # 007 and 012, 00501 and 90210 are names
-    several = sum(map(bool, map(_SEVERAL.fullmatch, sample)))
-    if not sure and several and len(sample) <= _FEW and 2 * several <= len(sample):
+    if not sure and are_answers(sample):
         return None
     for notation in _NUMBERS:
         match = _pattern(notation).fullmatch
         if all(map(match, sample)):
             return notation
     return None
+
+
+def are_answers(sample: Collection[str]) -> bool:
+    """Return whether few texts are answers of one or several: 1,2 and 1,3 among at least as many of 1, 2 and 3.
+
+    Examples
+    --------
+    >>> are_answers(["1", "2", "1,2"]), are_answers(["1", "2", "1,2", "1,2,3"]), are_answers(["7", "12,5"])
+    (True, True, False)
+    """
+    if len(sample) > _FEW:
+        return False
+    several = [[int(part) for part in text.split(",")] for text in sample if _SEVERAL.fullmatch(text)]
+    ascending = all(first < second for parts in several for first, second in itertools.pairwise(parts))
+    single = sum(text.isdigit() for text in sample)
+    return bool(several) and ascending and len(several) <= single == len(sample) - len(several)
 
 
 def not_in(notation: str, values: Iterable[str]) -> list[str]:
@@ -108,7 +127,7 @@ def not_in(notation: str, values: Iterable[str]) -> list[str]:
 
 
 def _pattern(notation: str) -> re.Pattern[str]:
-    return re.compile(f"{_SIGN}{_UNIT}(?:{_NUMBERS[notation][0]}){_TAIL}")
+    return re.compile(f"{_HEAD}(?:{_NUMBERS[notation][0]}){_TAIL}")
 
 
 def read_numbers(column: Any, notation: str) -> Floats:
@@ -132,9 +151,9 @@ def read_numbers(column: Any, notation: str) -> Floats:
     encoded = column.dictionary_encode()
     texts = pc.utf8_trim(encoded.dictionary.cast(pa.string()), SPACES)
     pattern, thousands, decimal = _NUMBERS[notation]
-    fits = pc.match_substring_regex(texts, f"^{_SIGN}{_UNIT}(?:{pattern}){_TAIL}$")
+    fits = pc.match_substring_regex(texts, f"^{_HEAD}(?:{pattern}){_TAIL}$")
     plain = pc.match_substring_regex(texts, f"^{_SIGN}{_PLAIN}$")  # another file may be written so
-    marks = pc.replace_substring_regex(texts, f"[$€£% {thousands}]", "")
+    marks = pc.replace_substring_regex(texts, f"[$€£%{_SPACES}{thousands}]", "")
     digits = pc.if_else(fits, pc.replace_substring(marks, decimal, "."), texts)
     fits = pc.or_(fits, plain)
     numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), None).cast(pa.float64())
@@ -204,6 +223,10 @@ def _moments(texts: Any, notation: str) -> Any:
         return _iso_moments(texts)
     made = pc.strptime(texts, format=notation, unit="us", error_is_null=True)
     if made.null_count > texts.null_count:
+        return None
+    if "%y" in notation and not pc.all(pc.match_substring_regex(texts, _SHORT_YEAR)).as_py():  # 1.2.3 is a version
+        return None
+    if "%M" in notation and pc.any(pc.match_substring_regex(texts, _SHORT_MINUTE)).as_py():  # 3:2 is a result
         return None
     if "%Y" in notation and (pc.min(pc.year(made)).as_py() or 1000) < 1000:  # 24 is not a year of four digits
         return None
