@@ -171,7 +171,7 @@ def test_the_penalised_bias_is_liblinears():
 
 def test_several_classes_are_one_vs_rest_with_probabilities_that_add_up_to_one():
     X, y = load_iris(return_X_y=True)
-    model = sx.LogisticRegression(tol=1e-10).fit(X, y)
+    model = sx.LogisticRegression(multi_class="ovr", tol=1e-10).fit(X, y)
     for code in range(3):
         alone = LogisticRegression(solver="newton-cholesky", tol=1e-10).fit(X, y == code)
         assert np.allclose(model.coef_[code], alone.coef_[0], atol=1e-5)
@@ -213,9 +213,10 @@ def test_class_weights_multiply_c():
     assert np.allclose(balanced.coef_, theirs.coef_, atol=1e-4)
 
 
-def test_a_class_whose_rows_count_nothing_is_never_predicted():
+@pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
+def test_a_class_whose_rows_count_nothing_is_never_predicted(multi_class):
     X, y = load_iris(return_X_y=True)
-    model = sx.LogisticRegression().fit(X, y, sample_weight=(y != 2).astype(float))
+    model = sx.LogisticRegression(multi_class=multi_class).fit(X, y, sample_weight=(y != 2).astype(float))
     assert set(model.predict(X)) == {0, 1}
     assert model.status_.converged
     assert not model.coef_[2].any()
@@ -396,6 +397,7 @@ def test_verbose_says_how_far_it_is(capsys, monkeypatch):
         ({"intercept_scaling": 0.0}, "intercept_scaling must be None, for a bias that costs nothing"),
         ({"stop": NoMistakes()}, "LogisticRegression stops when its gap is small enough"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
+        ({"multi_class": "softmax"}, "multi_class must be 'auto', 'multinomial' or 'ovr'; found 'softmax'"),
     ],
 )
 def test_parameters_that_cannot_be_meant(parameters, message):
@@ -409,9 +411,10 @@ def test_epochs_are_iterations_in_a_stop_rule():
     assert sx.LogisticRegression(stop=MaxEpochs(2), tol=1e-12).fit(X, y).n_iter_ == 2
 
 
-def test_it_goes_through_a_model_file_a_pickle_and_original_units(tmp_path):
+@pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
+def test_it_goes_through_a_model_file_a_pickle_and_original_units(tmp_path, multi_class):
     X, y = load_iris(return_X_y=True)
-    pipeline = make_pipeline(StandardScaler(), sx.LogisticRegression()).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), sx.LogisticRegression(multi_class=multi_class)).fit(X, y)
     sx.save(pipeline, tmp_path / "m.sx")
     for again in (sx.load(tmp_path / "m.sx"), pickle.loads(pickle.dumps(pipeline))):
         assert np.array_equal(again.predict_proba(X), pipeline.predict_proba(X))

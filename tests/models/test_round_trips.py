@@ -76,7 +76,12 @@ MODELS = {
     "svm weighted": (lambda: plain(sx.LinearSVM(), sample_weight=np.arange(60) % 3), X),
     "logistic": (lambda: plain(sx.LogisticRegression(C=2.0)), X),
     "logistic of three": (lambda: plain(sx.LogisticRegression(intercept_scaling=1.0), y=THREE), X),
+    "logistic one-vs-rest": (lambda: plain(sx.LogisticRegression(multi_class="ovr"), y=THREE), X),
     "logistic cut short": (lambda: plain(sx.LogisticRegression(stop="time:1e-9", warm_start=True)), X),
+    "logistic of three cut short": (
+        lambda: plain(sx.LogisticRegression(stop="time:1e-9", warm_start=True), y=THREE),
+        X,
+    ),
     "svm hard": (lambda: plain(sx.LinearSVM(C=math.inf), y=X[:, 0] > 0), X),
     "svm hard without a plane": (lambda: plain(sx.LinearSVM(C=math.inf, max_iter=50)), X),
     "svm online": (lambda: plain(sx.OnlineSVM(max_iter=10), y=THREE), X),

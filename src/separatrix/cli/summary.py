@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separatrix.cli.decisions import decision_lines, decisions_as_dict
 from separatrix.cli.scores import MOST_CLASSES, show_scores
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
+from separatrix.tables.decision_lines import decision_lines, decisions_as_dict
 from separatrix.text import listed, times
 
 if TYPE_CHECKING:

@@ -48,14 +48,18 @@ class LinearClassifier(Certified, Classifier):
         one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
         self._fit_record = None if problem is None else FitRecord(problem, given, settings, one_run=one_run)
 
-    def _validate_model(self, width: int, n_classes: int) -> None:
-        n_tasks = len(positives(n_classes))
+    def _validate_weights(self, width: int, n_tasks: int) -> None:
+        """Refuse weights and biases that are not of this shape."""
         require(
             is_array(self.coef_, "f8", (n_tasks, width), finite=True), "its coef_ are not finite weights of its shape"
         )
         require(
             is_array(self.intercept_, "f8", (n_tasks,), finite=True), "its intercept_ is not finite or of its shape"
         )
+
+    def _validate_model(self, width: int, n_classes: int) -> None:
+        n_tasks = len(positives(n_classes))
+        self._validate_weights(width, n_tasks)
         self._validate_states(width, n_tasks, self._state)
         for state in self._states:
             require(0 <= state.positive < n_classes, "a state is of an unknown class")

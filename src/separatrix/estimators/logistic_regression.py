@@ -17,9 +17,17 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
-from separatrix.svm.logistic import LogisticTask
+from separatrix.svm.logistic import LogisticSolution, LogisticTask
+from separatrix.svm.multinomial import MultinomialRun
+from separatrix.svm.multinomial_bounds import MultinomialSolution, first_offsets
+from separatrix.svm.multinomial_task import MultinomialTask
 from separatrix.svm.newton import LogisticRun
 from separatrix.text import times
+
+_MULTI_CLASS = ("auto", "multinomial", "ovr")
+_MOST_WEIGHTS = 2_000_000  # of a multinomial model, with "auto"
+_MOST_CLASSES = 100
+_NEVER = 80.0  # by how much the score of a class without examples is below the mean of the others
 
 
 @dataclass(eq=False)
@@ -46,12 +54,35 @@ class LogisticState:
         require(self.ended is None and type(self.new_data) is bool, "a state is damaged")
 
 
+@dataclass(eq=False)
+class MultinomialState:
+    """What a multinomial model has learned: weights and biases of its classes, and a run that was cut short."""
+
+    weights: Floats
+    bias: Floats
+    run: MultinomialRun | None = None
+    ended: Any = None
+    new_data: bool = False
+
+    def begin_again(self) -> None:
+        """Start a run of its own, from the weights there are."""
+        self.run = self.ended = None
+
+    def validate(self) -> None:
+        """Refuse a state that no run leaves."""
+        fits = is_array(self.weights, "f8", (None, None), finite=True)
+        require(fits and is_array(self.bias, "f8", (len(self.weights),), finite=True), "a state is damaged")
+        require(self.run is None or type(self.run) is MultinomialRun, "a state is damaged")
+        require(self.ended is None and type(self.new_data) is bool, "a state is damaged")
+
+
 class LogisticRegression(Probabilistic, SolvedClassifier):
     """L2-regularised logistic regression, with a proof of how near it is to the optimum.
 
-    It minimises ``|w|^2 / 2 + C * sum(log(1 + exp(-y (w.x + b))))``, the objective of scikit-learn and LIBLINEAR, by
-    Newton's method, until the duality gap, computed anew from the data, is at most ``tol`` of the objective: no weights
-    at all can be better by more than that.
+    It minimises ``|w|^2 / 2 + C * sum(log(1 + exp(-y (w.x + b))))`` for two classes, and for more the cross-entropy of
+    the softmax, ``|W|^2 / 2 + C * sum(log(sum_k exp(w_k.x + b_k)) - w_y.x - b_y)``: the objectives of scikit-learn. It
+    does so by Newton's method, until the duality gap, computed anew from the data, is at most ``tol`` of the objective:
+    no weights at all can be better by more than that.
 
     Parameters
     ----------
@@ -66,6 +97,10 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         others.
     max_iter : int, default=100
         Maximum number of iterations of Newton's method.
+    multi_class : {"auto", "multinomial", "ovr"}, default="auto"
+        How more than two classes are learned: together, with the softmax of their scores as probabilities
+        ("multinomial"), or each against the rest ("ovr"). "auto" is multinomial for up to 100 classes whose weights
+        (classes x features) are at most 2 million, else one-vs-rest. Two classes are one task whatever it is.
     stop : Stop or str, optional
         When to stop besides: ``TimeLimit`` or ``MaxEpochs``.
     class_weight : dict or "balanced", optional
@@ -75,7 +110,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     random_state : int, RandomState or None
         Changes nothing, because nothing is drawn; every estimator of this package has it.
     n_jobs : int, optional
-        Threads for several classes (-1: all processors). They never change a result.
+        Threads for the classes of one-vs-rest and for predictions (-1: all processors). They never change a result.
     verbose : int, default=0
         With 1, say how far each class is.
 
@@ -84,25 +119,27 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     coef_, intercept_ : arrays
         Weights of shape (1, n_features) or (n_classes, n_features), and biases.
     classes_ : array
-        The labels, sorted. Two classes are one task; more are one task each, one-vs-rest, and their probabilities are
-        divided by their sum.
-    objective_, duality_gap_ : float or array
+        The labels, sorted. Of several that are learned one-vs-rest, the probabilities are divided by their sum.
+    objective_, duality_gap_ : float, or an array for one-vs-rest
         The value reached, and by how much it can be above the optimum at most, rounding errors included.
-    history_ : MarginHistory (a list of them for several classes)
+    history_ : MarginHistory (a list of them for one-vs-rest)
         Primal and dual value, gap and seconds, iteration by iteration.
     n_iter_ : int
-        Iterations of Newton's method; of several classes, the most.
+        Iterations of Newton's method; of one-vs-rest, the most.
     status_ : Status
         Why the run stopped; ``str(status_)`` is a sentence.
-    certificate_ : ModelCertificate, or a dict of them by class
-        Certificate of the model on its training data, computed on first access.
+    certificate_ : ModelCertificate, or a dict of them by class for one-vs-rest
+        Certificate of the model on its training data, computed on first access. A multinomial model has none, because
+        no single plane parts a class from the rest; its ``duality_gap_`` is proved all the same.
 
     Notes
     -----
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
     all sums are double.
 
-    The equations of Newton's method are solved with a Cholesky factor where there are few features, else by conjugate
+    The weights and biases of a multinomial model add up to 0 over the classes, as scikit-learn's do.
+
+    The equations of Newton's method are solved with a Cholesky factor where there are few weights, else by conjugate
     gradients. Features of similar size make the latter faster; the optimum depends on the size of the features, because
     the penalty does.
 
@@ -128,6 +165,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
         max_iter: int = 100,
+        multi_class: str = "auto",
         stop: Stop | str | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
@@ -140,6 +178,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
+        self.multi_class = multi_class
         self.stop = stop
         self.class_weight = class_weight
         self.warm_start = warm_start
@@ -149,12 +188,26 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
     _state = LogisticState
 
+    @property
+    def _probabilities(self) -> str:
+        return "softmax" if type(self._states[0]) is MultinomialState else "sigmoid"
+
+    def _certified(self) -> Any:
+        if hasattr(self, "_states") and self._probabilities == "softmax":
+            raise AttributeError(
+                "a multinomial model has no certificate_, because no single plane parts a class from the rest; its "
+                "duality_gap_ is proved, and sx.certify(X, y) is about data alone"
+            )
+        return super()._certified()
+
     # ------------------------------------------------------------------------------------------ checks
 
     def _check_rule(self) -> None:
         cost, _ = self._check_problem()
         if not 0 < cost < math.inf:
             raise ValueError(f"C must be a positive, finite number; found {self.C!r}")
+        if not (isinstance(self.multi_class, str) and self.multi_class in _MULTI_CLASS):
+            raise ValueError(f"multi_class must be 'auto', 'multinomial' or 'ovr'; found {self.multi_class!r}")
 
     def _path_mark(self) -> tuple[Any, ...]:
         return ("logistic", float(self.C), self.tol, self.fit_intercept, self.intercept_scaling)
@@ -165,12 +218,70 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _advice(self) -> str | None:
         return "Features of similar size (a scaler), a smaller C or a larger max_iter help."
 
+    def _is_multinomial(self, problem: Problem) -> bool:
+        """Whether the classes of a problem are learned together."""
+        k = len(problem.classes)
+        few = k <= _MOST_CLASSES and k * problem.d <= _MOST_WEIGHTS
+        return k > 2 and (self.multi_class == "multinomial" or (self.multi_class == "auto" and few))
+
+    def _goes_on(self, problem: Problem) -> bool:
+        joint = self._is_multinomial(problem)
+        return super()._goes_on(problem) and (self._probabilities == "softmax") == joint
+
     # ------------------------------------------------------------------------------------------ learning
 
     def _start(self, problem: Problem, seed: int) -> list[Any]:
+        if self._is_multinomial(problem):
+            k = len(problem.classes)
+            return [MultinomialState(np.zeros((k, problem.d)), np.zeros(k))]
         return [LogisticState(code, np.zeros(problem.d)) for code in positives(len(problem.classes))]
 
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
+        if type(states[0]) is MultinomialState:
+            self._run_multinomial(problem, states[0], stop)
+        else:
+            self._run_each(problem, states, stop)
+        self._run_seed, self._width = seed, problem.d
+
+    def _run_multinomial(self, problem: Problem, state: MultinomialState, stop: Stop) -> None:
+        rows, costs, squares, kept = self._costed_rows(problem)
+        bias, free = self._bias_kind()
+        counted = problem.codes if kept is None else problem.codes[kept]
+        present, codes = np.unique(counted, return_inverse=True)  # a class may have rows of weight 0 only
+        task = MultinomialTask(rows, codes.astype(np.intp), len(present), costs, bias, free, squares)
+
+        def ask(state: MultinomialState, epochs: int, halted: Callable[[], bool]) -> None:
+            if state.run is None:
+                weights = state.weights[present]
+                offsets = first_offsets(task)
+                if weights.any() and task.step:
+                    offsets = (state.bias[present] + (weights @ task.centre if free else 0.0)) / task.step
+                state.run = MultinomialRun(task, float(self.tol), weights, offsets)
+            state.run.task = task
+            state.run.tell = self._teller(problem, None, "iteration") if self.verbose else None
+            state.run.go(epochs, halted)
+
+        def keep(pressed: bool, limit: TimeLimit | None) -> None:
+            self._spread.add_sample(problem.rows)
+            run = state.run
+            assert run is not None
+            solution = run.solution
+            k = len(problem.classes)
+            self.coef_, self.intercept_ = np.zeros((k, problem.d)), np.full(k, -_NEVER)
+            self.coef_[present], self.intercept_[present] = solution.weights, solution.bias
+            never = float(costs.sum()) * math.exp(-_NEVER) * (k - len(present))
+            self.objective_, self.duality_gap_ = solution.primal, solution.proven_gap + never
+            self.history_ = run.history
+            self.n_iter_ = run.iterations - run.iterations_before
+            self.status_ = _sentence(run, interrupted=pressed, limit=limit)
+            self._cut_short = run.ended == "halted"
+            state.weights, state.bias = self.coef_.copy(), self.intercept_.copy()
+            state.run = run.put_down() if self._cut_short and self.warm_start else None
+            self._states = [state]
+
+        self._solve_each([state], stop, ask, keep)
+
+    def _run_each(self, problem: Problem, states: list[Any], stop: Stop) -> None:
         rows, costs, squares, kept = self._costed_rows(problem)
         bias, free = self._bias_kind()
 
@@ -189,7 +300,6 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self._solve_each(
             states, stop, ask, lambda pressed, limit: self._keep(problem, states, interrupted=pressed, limit=limit)
         )
-        self._run_seed, self._width = seed, problem.d
 
     def _keep(
         self, problem: Problem, states: list[LogisticState], *, interrupted: bool, limit: TimeLimit | None
@@ -213,15 +323,25 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self._states: list[Any] = states
 
     def _validate_model(self, width: int, n_classes: int) -> None:
+        states: Any = vars(self).get("_states")
+        if isinstance(states, list) and states and type(states[0]) is MultinomialState:
+            require(n_classes > 2, "its states are of several classes")
+            self._validate_weights(width, n_classes)
+            self._validate_states(width, 1, MultinomialState)
+            state, run = states[0], states[0].run
+            require(state.weights.shape == (n_classes, width), "a state is of other data")
+            fits = run is None or (run.weights.shape[1] == width and len(run.weights) <= n_classes)
+            require(fits, "a run is of other data")
+            return
         super()._validate_model(width, n_classes)
         for state in self._states:
             require(len(state.weights) == width, "a state is of other data")
             require(state.run is None or len(state.run.weights) == width, "a run is of other data")
 
 
-def _sentence(run: LogisticRun, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+def _sentence(run: LogisticRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None) -> Status:
     """Return how a run ended."""
-    solution = run.solution
+    solution: LogisticSolution | MultinomialSolution = run.solution
     gap, iterations = f"relative duality gap {solution.relative_gap:.1e}", times(run.iterations, "iteration")
     hidden = solution.rounding / max(solution.primal, solution.least)
     if run.ended == "gap":

@@ -1,4 +1,4 @@
-"""Probabilities of the classes from the activations of sigmoid units."""
+"""Probabilities of the classes from activations: of sigmoid units, or by softmax."""
 
 from __future__ import annotations
 
@@ -11,16 +11,26 @@ from separatrix.rules.losses import sigmoid
 
 
 class Probabilistic:
-    """The mixin of the estimators whose activations are log odds."""
+    """The mixin of the estimators whose activations are log odds.
+
+    ``_probabilities`` says how probabilities come from them: "sigmoid", each unit's output divided by their sum, or
+    "softmax".
+    """
 
     classes_: Any
+
+    @property
+    def _probabilities(self) -> str:
+        return "sigmoid"
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for each row, of shape (n, n_classes).
 
-        For two classes that is the output neuron's; of more, each neuron's output divided by their sum.
+        For two classes that is the output neuron's; of more, each neuron's output divided by their sum, or the softmax
+        of the activations of a multinomial model.
         """
-        return probabilities(self.decision_function(X), len(self.classes_))  # type: ignore[attr-defined]
+        activations = self.decision_function(X)  # type: ignore[attr-defined]
+        return probabilities(activations, len(self.classes_), self._probabilities)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of :meth:`predict_proba`."""
@@ -28,8 +38,18 @@ class Probabilistic:
             return np.asarray(np.log(self.predict_proba(X)))
 
 
-def probabilities(activations: Floats, n_classes: int) -> Floats:
-    """Return the probabilities of the classes, given the activations of their sigmoid neurons."""
+def probabilities(activations: Floats, n_classes: int, kind: str = "sigmoid") -> Floats:
+    """Return the probabilities of the classes, given activations; ``kind`` is "sigmoid" or, for several, "softmax".
+
+    Examples
+    --------
+    >>> probabilities(np.array([[0.0, 0.0, np.log(2.0)]]), 3, "softmax").round(6).tolist()
+    [[0.25, 0.25, 0.5]]
+    """
+    if kind == "softmax" and activations.ndim > 1:
+        finite = np.clip(activations, -8e307, 8e307)  # differences of infinities are no numbers
+        outputs = np.exp(finite - finite.max(axis=1, keepdims=True))
+        return np.asarray(outputs / outputs.sum(axis=1, keepdims=True))
     outputs = np.asarray(sigmoid(activations))
     if n_classes == 1:
         return np.ones((len(outputs), 1))

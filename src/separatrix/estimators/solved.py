@@ -130,9 +130,9 @@ class SolvedClassifier(LinearClassifier):
                     list(pool.map(solve, states))
             keep(pressed[0], limit)
 
-    def _teller(self, problem: Problem, positive: int, unit: str = "epoch") -> Callable[[Any], None]:
-        """Return what says once a second how far a run is."""
-        label = problem.classes[positive : positive + 1].tolist()[0]
+    def _teller(self, problem: Problem, positive: int | None, unit: str = "epoch") -> Callable[[Any], None]:
+        """Return what says once a second how far a run is: of one class, or of all together."""
+        label = "" if positive is None else f"class {problem.classes[positive : positive + 1].tolist()[0]!r}: "
         last = time.perf_counter()
 
         def tell(run: Any) -> None:
@@ -140,7 +140,7 @@ class SolvedClassifier(LinearClassifier):
             if time.perf_counter() - last >= 1.0:
                 last = time.perf_counter()
                 gap = run.history.gap[-1] / run.history.primal[-1]
-                print(f"class {label!r}: {unit} {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
+                print(f"{label}{unit} {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
 

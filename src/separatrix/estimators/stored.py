@@ -28,7 +28,9 @@ STORED = {
         "separatrix.estimators.neuron", transient=_DATA, defaults={**_NO_RECORD, **_MEAN}, estimator=True
     ),
     "LinearSVM": Stored("separatrix.estimators.linear_svm", transient=_DATA, upgrade=_without_solver, estimator=True),
-    "LogisticRegression": Stored("separatrix.estimators.logistic_regression", transient=_DATA, estimator=True),
+    "LogisticRegression": Stored(
+        "separatrix.estimators.logistic_regression", transient=_DATA, defaults={"multi_class": "ovr"}, estimator=True
+    ),
     "OnlineSVM": Stored(
         "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, defaults=_NO_RECORD,
         estimator=True,
@@ -38,5 +40,6 @@ STORED = {
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),
     "MarginState": Stored("separatrix.estimators.linear_svm"),
     "LogisticState": Stored("separatrix.estimators.logistic_regression"),
+    "MultinomialState": Stored("separatrix.estimators.logistic_regression"),
     "History": Stored("separatrix.observers", ("epochs", "record"), defaults={"record": None}),
 }  # fmt: skip

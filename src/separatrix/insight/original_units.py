@@ -70,7 +70,7 @@ def original_units(pipeline: Pipeline) -> LinearModel:
         last.classes_,
         getattr(scalers[0][1] if scalers else last, "feature_names_in_", None),
         tie_is_positive=ours and last.boundary != "negative",
-        log_odds=isinstance(last, Probabilistic),
+        link=last._probabilities if isinstance(last, Probabilistic) else None,
     )
 
 
@@ -166,7 +166,7 @@ class LinearModel:
         names: Any,
         *,
         tie_is_positive: bool,
-        log_odds: bool,
+        link: str | None,
     ) -> None:
         self.coef_ = coef
         self.intercept_ = intercept
@@ -174,7 +174,7 @@ class LinearModel:
         self.n_features_in_ = coef.shape[1]
         self.feature_names_in_ = names
         self._tie_is_positive = tie_is_positive
-        self._has_log_odds = log_odds
+        self._link = link
 
     def __repr__(self) -> str:
         return f"<LinearModel: {self.n_features_in_} features, classes {self.classes_.tolist()}>"
@@ -201,7 +201,7 @@ class LinearModel:
         """Return the accuracy."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
-    @available_if(lambda self: self._has_log_odds)  # type: ignore[untyped-decorator, unused-ignore]
+    @available_if(lambda self: self._link is not None)  # type: ignore[untyped-decorator, unused-ignore]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for each row, as the model of the pipeline gives it."""
-        return probabilities(self.decision_function(X), len(self.classes_))
+        return probabilities(self.decision_function(X), len(self.classes_), str(self._link))

@@ -1,6 +1,6 @@
 """Newton's method for multinomial logistic regression.
 
-The equations of a step are solved by conjugate gradients, which need two products with the rows for each of theirs. Their
+The equations of a step are solved by conjugate gradients, each of which takes two products with the rows. Their
 preconditioner takes the Hessian for the Kronecker product of how the classes compete, on average, with the rows' second
 moments: exact where the two do not depend on each other. Where there are few weights, or conjugate gradients take more
 work than that, the Hessian is computed and factored. Work is counted in numbers read, never in seconds.
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.geometry.simplex import one_thread
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm.multinomial_bounds import MultinomialSolution, Point, Probabilities, loss_of, point_at, shifted
 from separatrix.svm.multinomial_task import MultinomialTask
@@ -23,9 +24,10 @@ from separatrix.svm.solve import MarginHistory
 from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)
-_FLOPS_PER_TOUCH = 12.0  # of the Hessian, in the time in which a product with the rows reads a number for a class
-_FIRST_TRY = 6  # steps of conjugate gradients that a factor may cost, to be used at once
+_FLOPS_PER_TOUCH = 1.0  # of the Hessian, in the time in which a product with the rows reads a number for a class
+_FIRST_TRY = 8  # steps of conjugate gradients that a factor may cost, to be used at once
 _FEW = 400  # weights
+_AT_ONCE = 2e7  # operations that are too few to think about
 _MOST_EQUATIONS = 3000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
@@ -61,7 +63,14 @@ class MultinomialRun:
     _began: float = 0.0
 
     def go(self, max_iter: int, halted: Callable[[], bool]) -> MultinomialSolution:
-        """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so."""
+        """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so.
+
+        Matrix products run in one thread: their blocks are small, and their bits would depend on the number of threads.
+        """
+        with one_thread():
+            return self._go(max_iter, halted)
+
+    def _go(self, max_iter: int, halted: Callable[[], bool]) -> MultinomialSolution:
         self._began = time.perf_counter() - (self.history.seconds[-1] if len(self.history) else 0.0)
         self.ended, self.iterations_before = "", self.iterations
         guess = None
@@ -181,7 +190,8 @@ class MultinomialRun:
         size = (task.rows.shape[1] + 1) * task.n_classes
         if size > _MOST_EQUATIONS:
             return math.inf
-        return (task.n * size * size / 2 + size**3 / 6) / _FLOPS_PER_TOUCH
+        work = task.n * size * size / 2 + size**3 / 6
+        return 0.0 if size <= _FEW and work <= _AT_ONCE else work / _FLOPS_PER_TOUCH
 
     def _product(self) -> float:
         """Return what a step of conjugate gradients costs: two products with the rows, and some for each score."""

@@ -128,7 +128,7 @@ def first_offsets(task: MultinomialTask) -> Floats:
 
 def class_totals(task: MultinomialTask) -> Floats:
     """Return what the examples of each class count."""
-    return np.bincount(task.codes, task.costs, task.n_classes)
+    return np.asarray(np.bincount(task.codes, task.costs, task.n_classes), dtype=np.float64)
 
 
 def point_at(

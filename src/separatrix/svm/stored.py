@@ -42,6 +42,8 @@ STORED = {
     "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN),
     "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN),
     "LogisticSolution": Stored("separatrix.svm.logistic"),
+    "MultinomialRun": Stored("separatrix.svm.multinomial", unkept=_PUT_DOWN),
+    "MultinomialSolution": Stored("separatrix.svm.multinomial_bounds"),
     "MarginHistory": Stored("separatrix.svm.solve"),
     "DualSolution": Stored("separatrix.svm.task", old_names=("Answer",)),
     "Ascent": Stored(

@@ -29,6 +29,10 @@ _UNCERTIFIED = {
     "updated": ("no longer known", "the model was updated after the fit"),
 }
 
+_MINIMISED = {
+    False: "An SVM minimises an objective that trades a wide margin against training errors.",
+    True: "Logistic regression minimises an objective that trades small weights against the log loss of training rows.",
+}
 _RIGOROUS = (
     "The gap is recomputed from the rows and includes all rounding errors, so it may be larger than the gap at which "
     "the solver stopped."
@@ -225,7 +229,7 @@ def _objective(context: ReportContext) -> list[Content]:
     return [
         element("h3", "Duality gap"),
         paragraph(
-            "An SVM minimises an objective that trades a wide margin against training errors. The dual problem bounds "
+            f"{_MINIMISED[context.facts.settings.model == 'logistic']} The dual problem bounds "
             "it from below, and the duality gap bounds the distance of this model from the optimum. ",
             _RIGOROUS if context.facts.settings.model == "svm" else None,
         ),

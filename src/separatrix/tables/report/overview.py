@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from separatrix.tables.decision_lines import decision_lines
 from separatrix.tables.kinds import MODELS
 from separatrix.tables.report.blocks import brief, counted, data, isolated, listed, name, paragraph
 from separatrix.tables.report.certificate import short_verdict, verdict
@@ -24,7 +25,9 @@ def overview(context: ReportContext) -> Element:
         element("h1", "Predicting ", data(context.model.target), " from ", data(context.facts.source)),
         paragraph(_model(context), class_="lead"),
         paragraph(_quality(context)),
+        *(paragraph(isolated(line)) for line in decision_lines(context.model)),
         paragraph(verdict(context), " ", _ending(context)),
+        *(paragraph(isolated(note), class_="note") for note in context.facts.notes),
         _about_rows(context),
         _figures(context),
     )
