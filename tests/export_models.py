@@ -142,7 +142,8 @@ def of_wide_table(model: str = "averaged", unknown: str = "zero", *, gaps: bool 
     towns = [f"town {k}" for k in range(90)]
     a, town = rng.normal(size=400), rng.integers(0, 90, 400)
     table = pa.table({
-        "a": pa.array(a, mask=(town % 7 == 3) & gaps), "town": pa.array([towns[k] for k in town], mask=(a > 1.5) & gaps),
+        "a": pa.array(a, mask=(town % 7 == 3) & gaps),
+        "town": pa.array([towns[k] for k in town], mask=(a > 1.5) & gaps),
         "y": [int(v) for v in (a + town / 45 > 1)],
     })  # fmt: skip
     rows = pa.table({"a": [0.0, 0.5, None, 1.5, -1.0], "town": ["town 3", "town 80", "town 4", "nowhere", None]})

@@ -79,7 +79,10 @@ def test_a_column_of_dates_becomes_the_parts_of_each(form, gaps, tmp_path):
     assert model.preparation.names == ["n", *NAMES, *(["when missing"] if gaps else [])]
     assert model.preparation.features[1].notation == notation
     assert model.facts.notes == ((f"Read as dates: when ({notation}).",) if notation else ())
-    moments = [None if gone else moment if kept is None else kept(moment) for gone, moment in zip(missing, MOMENTS, strict=True)]
+    moments = [
+        None if gone else moment if kept is None else kept(moment)
+        for gone, moment in zip(missing, MOMENTS, strict=True)
+    ]
     expected = parts_of(moments)
     filled = np.where(np.isnan(expected), np.nanmedian(expected, axis=0), expected)
     X = matrix(model, path)
@@ -246,10 +249,11 @@ def test_whole_numbers_are_dates_by_choice(tmp_path):
 def test_a_cell_that_is_no_date_is_named_when_rows_are_predicted(tmp_path):
     model = fitted(written({"when": [m.strftime("%d.%m.%Y") for m in MOMENTS], "y": LABELS}, tmp_path / "t.csv"))
     new = written({"when": ["05.01.2024", "?", None, "2024-01-05"]}, tmp_path / "new.csv")
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="is not a date") as caught:
         predicted(model, new)
     assert str(caught.value).endswith(
-        "new.csv, row 4, column 'when': '2024-01-05' is not a date or time written as the others are (%d.%m.%Y): fix the "
+        "new.csv, row 4, column 'when': '2024-01-05' is not a date or time written as the others are (%d.%m.%Y): fix "
+        "the "
         "cell, or leave it empty if the value is missing"
     )
 

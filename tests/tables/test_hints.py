@@ -115,7 +115,8 @@ def test_the_hint_for_spans_of_time_works(name, tmp_path, monkeypatch):
     words = ["--sql", f'select *, interval (x) hour as "{quoted}" from data']
     message = failed("fit", "t.csv", "--target", "kind", *words)
     assert message == (
-        f"the query, column {name!r} holds spans of time (INTERVAL): make numbers of them with --sql, or leave it out with "
+        f"the query, column {name!r} holds spans of time (INTERVAL): make numbers of them with --sql, or leave it out "
+        f"with "
         f"--exclude {shlex.quote(name)}"
     )
     assert "1 column as 1 feature: x" in fitted(*words, "--exclude", name)

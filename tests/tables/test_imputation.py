@@ -96,7 +96,8 @@ def test_drop_above_half_of_the_rows_is_refused_with_the_columns(tmp_path, run):
     status, out, err = run("fit", "t.csv", "--target", "y", "--missing", "drop")
     assert (status, out) == (2, "")
     assert err == (
-        "separatrix: t.csv: --missing drop leaves 0 of 120 rows; most values are missing in a (80), b c (80): impute them "
+        "separatrix: t.csv: --missing drop leaves 0 of 120 rows; most values are missing in a (80), b c (80): impute "
+        "them "
         "with --missing impute, or leave columns out with --exclude a\n"
     )
 
@@ -135,7 +136,9 @@ def test_labels_and_weights_that_are_missing_drop_the_row_and_are_counted_apart(
     status, out, _ = run("fit", "t.csv", "--target", "y", "--weight", "w", "--test", 0, "--certify", 0)
     assert status == 0
     a, whole, colour = (int(data[name].isna().sum()) for name in ("a", "whole", "colour"))
-    counts = ", ".join(f"{n} {k}" for n, k in sorted([("a", a), ("whole", whole), ("colour", colour)], key=lambda p: -p[1]))
+    counts = ", ".join(
+        f"{n} {k}" for n, k in sorted([("a", a), ("whole", whole), ("colour", colour)], key=lambda p: -p[1])
+    )
     first = out.splitlines()[0]
     assert first == f"t.csv: 100 rows, 3 dropped (missing values: y 2, w 1); missing values imputed: {counts}."
 
@@ -164,7 +167,9 @@ def test_an_empty_column_is_named_and_left_out_with_a_note(tmp_path, run):
     assert "nothing" not in fitted(tmp_path / "t.csv").preparation.names
     typed = pa.Table.from_pandas(data.assign(nothing=np.nan), preserve_index=False)  # numbers, and all are NaN
     assert fitted(typed).facts.notes[0] == "Left out: nothing (empty)."
-    with pytest.raises(ValueError, match=r"no feature column is left; its columns are nothing, y; left out: nothing \(em"):
+    with pytest.raises(
+        ValueError, match=r"no feature column is left; its columns are nothing, y; left out: nothing \(em"
+    ):
         fitted(written(data[["nothing", "y"]], tmp_path / "u.csv"))
 
 

@@ -92,7 +92,10 @@ def test_zeros_in_front_among_decimals_are_numbers(tmp_path):
 
 @pytest.mark.parametrize(
     ("cells", "values"),
-    [(["02139", "10001"] * 30, {2139.0, 10001.0}), (["1", "2", "3", "1,2", "2,3", "1,3"] * 10, {1, 2, 3, 1.2, 2.3, 1.3})],
+    [
+        (["02139", "10001"] * 30, {2139.0, 10001.0}),
+        (["1", "2", "3", "1,2", "2,3", "1,3"] * 10, {1, 2, 3, 1.2, 2.3, 1.3}),
+    ],
 )
 def test_number_reads_codes_and_answers_as_numbers(cells, values, tmp_path):
     found, _ = column(tmp_path / "t.csv", cells, number=("x",))
@@ -102,10 +105,11 @@ def test_number_reads_codes_and_answers_as_numbers(cells, values, tmp_path):
 def test_a_cell_in_no_notation_is_named_when_rows_are_predicted(tmp_path):
     _, model = column(tmp_path / "t.csv", ["1.234,5", "12,5", "?"] * 20)
     new = written({"x": ["7,5", "1.5", "oops", None], "other": 1}, tmp_path / "new.csv")
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="column 'x'") as caught:
         predicted(model, new)
     assert str(caught.value).endswith(
-        "new.csv, row 3, column 'x': 'oops' is not a number written as the others are (1.234,5): fix the cell, or leave "
+        "new.csv, row 3, column 'x': 'oops' is not a number written as the others are (1.234,5): fix the cell, or "
+        "leave "
         "it empty if the value is missing"
     )
     new = written({"x": ["7,5", "1.5", "1.500", "-", None], "other": 1, "y": "p"}, tmp_path / "new.csv")
@@ -130,7 +134,7 @@ def test_a_slip_among_numbers_that_all_differ_is_named_and_no_id(tmp_path):
 def test_a_slip_in_a_column_of_another_notation_is_named(tmp_path):
     cells = [f"{k},5" for k in range(N)]
     cells[40] = "about 7"
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="column 'x'") as caught:
         column(tmp_path / "t.csv", cells)
     assert str(caught.value).endswith(
         "t.csv, column 'x' has numbers written as 1234,5 and also 'about 7', which is not one: fix the cell, leave it "

@@ -70,7 +70,7 @@ def test_a_missing_level_is_not_pooled(tmp_path):
     data = towns(gaps=True)
     source = written(data, tmp_path / "t.csv")
     model = fitted(source)
-    expected, names = encoded(data, 100)
+    expected, _ = encoded(data, 100)
     assert model.preparation.names[-2:] == ["town=(other)", "town=(missing)"]
     X = matrix(model, source)
     assert np.array_equal(X[:, 1:-1], expected)

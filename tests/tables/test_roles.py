@@ -118,8 +118,12 @@ def test_few_different_sentences_are_categories(tmp_path):
 
 def test_texts_without_words_are_not_bags_of_words(tmp_path):
     moves = [f"{k % 7} {k % 5} {k // 10} {k % 9} {k % 2}" for k in range(N)]
-    assert [feature.role for feature in fitted(beside(tmp_path / "t.csv", moves=moves)).preparation.features] == ["number"]
-    with pytest.raises(ValueError, match=r"t\.csv, column 'moves' holds no words of two letters or more; leave it out with"):
+    assert [feature.role for feature in fitted(beside(tmp_path / "t.csv", moves=moves)).preparation.features] == [
+        "number"
+    ]
+    with pytest.raises(
+        ValueError, match=r"t\.csv, column 'moves' holds no words of two letters or more; leave it out with"
+    ):
         fitted(tmp_path / "t.csv", text=("moves",))
 
 
@@ -161,18 +165,19 @@ def test_every_option_overrules_what_values_suggest(tmp_path, run):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--number", "colour"], "t.csv, column 'colour': --number names it, but 'red' is not a number as the others are"),
+        (["--number", "colour"], "t.csv, column 'colour': --number names it, but 'red' is not a number as the others "
+                                 "are"),
         (["--date", "colour"], "t.csv, column 'colour': --date names it, but no notation of dates fits all its values, "
                                "as 'red'"),
-        (["--number", "when"], "t.csv, column 'when' is DATE; --number is for numbers; --dates seconds makes numbers of "
-                               "dates"),
+        (["--number", "when"], "t.csv, column 'when' is DATE; --number is for numbers; --dates seconds makes numbers "
+                               "of dates"),
         (["--number", "flag"], "t.csv, column 'flag' is BOOLEAN; --number is for numbers"),
         (["--date", "flag"], "t.csv, column 'flag' is BOOLEAN; --date is for dates"),
         (["--text", "n"], "t.csv, column 'n' is BIGINT; --text is for text columns"),
         (["--category", "n", "--number", "n"], "'n' is both in --category and in --number"),
         (["--category", "y"], "--category names 'y', which is the target"),
-        (["--number", "nn"], "t.csv has no column 'nn', which --number names (did you mean 'n'?); its columns are colour, "
-                             "when, flag, n, y"),
+        (["--number", "nn"], "t.csv has no column 'nn', which --number names (did you mean 'n'?); its columns are "
+                             "colour, when, flag, n, y"),
         (["--max-levels", "1"], "max_levels must be at least 2; found 1"),
     ],
 )  # fmt: skip
@@ -197,9 +202,11 @@ def test_all_problems_of_a_table_come_in_one_message(tmp_path, run):
     assert err.splitlines() == [
         "separatrix: t.csv has 3 problems:",
         "- column 'colour': --number names it, but 'red' is not a number as the others are",
-        "- row 4, column 'a' has numbers and also 'oops', which is not a number: fix the cell, leave it empty if the value "
+        "- row 4, column 'a' has numbers and also 'oops', which is not a number: fix the cell, leave it empty if the "
+        "value "
         "is missing, leave the column out with --exclude a, or read it as it is with --category a",
-        "- row 6, column 'b' has numbers and also 'n.n.', which is not a number: fix the cell, leave it empty if the value "
+        "- row 6, column 'b' has numbers and also 'n.n.', which is not a number: fix the cell, leave it empty if the "
+        "value "
         "is missing, leave the column out with --exclude b, or read it as it is with --category b",
     ]
     status, _, _ = run("fit", "t.csv", "--target", "y", "--exclude", "a", "--category", "b", "--certify", 0)

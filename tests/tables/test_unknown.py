@@ -71,7 +71,8 @@ def test_fail_names_the_first(model, new, run):
     status, out, err = run("predict", "t.sx", "new.csv", "--unknown", "fail")
     assert (status, out) == (2, "")
     assert err == (
-        "separatrix: new.csv, row 2, column 'colour': the model was not trained on the category 'pink'; it knows 'blue', "
+        "separatrix: new.csv, row 2, column 'colour': the model was not trained on the category 'pink'; it knows "
+        "'blue', "
         "'red' (--unknown zero encodes it as none of these, --unknown null leaves the row without a prediction)\n"
     )
 

@@ -71,8 +71,8 @@ _SECOND = 1_000_000  # microseconds
 def number_notation(values: Collection[str], *, sure: bool = False) -> str | None:
     """Return the notation in which all texts are numbers, but for those that say that one is missing; None if none.
 
-    Codes with zeros in front, and answers of several as 1,2 among 1, 2 and 3, are numbers only where it is ``sure`` that
-    these are numbers.
+    Codes with zeros in front, and answers of several as 1,2 among 1, 2 and 3, are numbers only where it is ``sure``
+    that these are numbers.
 
     Examples
     --------

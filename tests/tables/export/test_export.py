@@ -37,7 +37,8 @@ def penguins(run):
 def test_a_scorer_holds_the_model_and_what_is_done_to_its_columns():
     example = scorer_of(case("table svm 2").model)
     assert [(each.role, each.place, each.width, each.gap, each.pooled) for each in example.inputs] == [
-        ("number", 0, 1, 2, None), ("number", 1, 1, 3, None), ("category", 4, 9, 12, None), ("category", 13, 3, 15, None),
+        ("number", 0, 1, 2, None), ("number", 1, 1, 3, None), ("category", 4, 9, 12, None),
+        ("category", 13, 3, 15, None),
     ]  # fmt: skip
     assert [operation for operation, _ in example.steps] == ["minus", "over"]
     assert example.width == example.decision.weights.shape[1] == 16
@@ -119,7 +120,8 @@ def test_dates_are_refused_with_the_column_and_the_way_out(run, tmp_path, to):
     status, printed, messages = run("export", "t.sx", "--to", to, "-o", "t.out")
     assert (status, printed) == (2, "")
     assert messages == (
-        "separatrix: column 'sold on' is a date, which cannot be exported; fit without it (--exclude 'sold on'), or make "
+        "separatrix: column 'sold on' is a date, which cannot be exported; fit without it (--exclude 'sold on'), or "
+        "make "
         "numbers of it with --sql\n"
     )
     assert run("fit", "t.csv", "--target", "y", "--certify", 0, "--exclude", "sold on")[0] == 0

@@ -243,7 +243,9 @@ def test_the_file_says_what_it_is() -> None:
     assert json.loads(said["outputs"]) == {each: each for each in ("label", "scores", "probabilities")}
 
 
-@pytest.mark.parametrize("name", ["table averaged 3", "table voted 3, drop", "table kernel-svm 3, drop", "network of two layers"])
+@pytest.mark.parametrize(
+    "name", ["table averaged 3", "table voted 3, drop", "table kernel-svm 3, drop", "network of two layers"]
+)
 def test_the_same_model_gives_the_same_bytes(name: str) -> None:
     model = case(name).model
     assert as_onnx(scorer_of(model)) == as_onnx(scorer_of(model))
