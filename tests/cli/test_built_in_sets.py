@@ -89,8 +89,8 @@ def test_a_model_file_has_its_own_columns(run):
     )
 
 
-@pytest.mark.parametrize("command", [["update"], ["predict"], ["report", "-o", "r.html"]])
+@pytest.mark.parametrize("command", [["update"], ["predict"], ["evaluate"], ["report", "-o", "r.html"]])
 def test_unknown_is_checked_before_anything_is_read(run, command):
     done(run("fit", "and", "--test", "0", "-o", "m.sx"))
     told = failed(run(command[0], "m.sx", "nowhere.csv", "--unknown", "typo", *command[1:]))
-    assert "'typo' is not one of 'fail', 'zero'" in told
+    assert "'typo' is not one of 'zero', 'null', 'fail'" in told
