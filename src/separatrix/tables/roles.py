@@ -17,7 +17,9 @@ _FEWEST = 20  # rows: in fewer, values are unique by chance
 _LONG = 30  # letters of a sentence, on average
 _WORDS = 3  # and words of a text
 _WORD = re.compile(r"\w\w")  # one of a bag of words
-_NAMED_ID = re.compile(r"(?i:(?:^|[^a-z])(?:ids?|uuid|guid|index|key|rowid|row_?numbers?|row_?names?|unnamed: ?0)$)|[a-z](?:Id|ID)$")
+_NAMED_ID = re.compile(
+    r"(?i:(?:^|[^a-z])(?:ids?|uuid|guid|index|key|rowid|row_?numbers?|row_?names?|unnamed: ?0)$)|[a-z](?:Id|ID)$"
+)
 
 
 class RolesChanged(Exception):  # noqa: N818 - it is no error
