@@ -36,7 +36,7 @@ def main() -> None:
     except (ValueError, TypeError, OverflowError, ImportError) as problem:
         if isinstance(problem, ImportError) and _NO_MEMORY.search(str(problem)):
             raise _out_of_memory() from None
-        print(f"separatrix: {_one_line(problem)}", file=sys.stderr)
+        print(f"separatrix: {_lines(problem)}", file=sys.stderr)
         raise SystemExit(2) from None
     except MemoryError:
         raise _out_of_memory() from None
@@ -91,6 +91,13 @@ def _check_address_space() -> None:
 def _out_of_memory() -> SystemExit:
     print("separatrix: out of memory; fit --memory 200MB keeps rows on disk", file=sys.stderr)
     return SystemExit(2)
+
+
+def _lines(problem: BaseException) -> str:
+    """Return a message in one line, or of several problems one line for each."""
+    from separatrix.text import printable
+
+    return "\n".join(printable(" ".join(part.split())) for part in re.split(r"\n(?=- )", str(problem)))
 
 
 def _one_line(problem: BaseException) -> str:

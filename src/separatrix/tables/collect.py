@@ -119,6 +119,7 @@ def collect(
     """
     if isinstance(source, MatrixSource):
         return _collect_matrix(source, options, RowCollector(source.name, limit, folder, on_disk), watch)
+    options = options.with_names({column.name: column for column in source.columns})
     detected: dict[str, Role] = {}
     changed = False
     while True:
@@ -262,7 +263,8 @@ def _collect_matrix(
         raise ValueError(f"{where} has no labels: name the column with --target, 0 for the first or -1 for the last")
     for option, value in (
         ("--features", options.features), ("--exclude", options.exclude), ("--text", options.text),
-        ("--weight", options.weight), ("--split", options.split),
+        ("--weight", options.weight), ("--split", options.split), ("--category", options.category),
+        ("--number", options.number), ("--date", options.date),
     ):  # fmt: skip
         if value:
             raise ValueError(f"{option} names columns, but {where} has no column names")

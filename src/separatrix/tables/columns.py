@@ -91,6 +91,12 @@ class ColumnOptions:
         given = {"category": self.category, "number": self.number, "date": self.date, "text": self.text}
         return {name: role for role, names in given.items() for name in names}
 
+    def with_names(self, by_name: Mapping[str, Column]) -> ColumnOptions:
+        """Return the same with names one by one that were given with commas between them."""
+        lists = ("features", "exclude", "text", "category", "number", "date")
+        named: dict[str, Any] = {name: separated(getattr(self, name), by_name) for name in lists}
+        return replace(self, **named)
+
 
 @dataclass(frozen=True)
 class Role:
@@ -178,9 +184,7 @@ def choose(
     ``detected`` are the roles that the values of some columns suggest; with ``labelled=False`` there is no target.
     """
     by_name = {column.name: column for column in columns}
-    lists = ("features", "exclude", "text", "category", "number", "date")
-    named: dict[str, Any] = {name: separated(getattr(options, name), by_name) for name in lists}
-    options = replace(options, **named)
+    options = options.with_names(by_name)
     target = _target(where, columns, by_name, options.target) if labelled else None
     weight = None
     if options.weight is not None:
@@ -290,7 +294,7 @@ def _is_clock(column: Column, role: Role) -> bool:
     return role.notation in TIMES if role.notation else column.type.startswith("TIME") and "STAMP" not in column.type
 
 
-def separated(names: Sequence[str], by_name: dict[str, Column]) -> tuple[str, ...]:
+def separated(names: Sequence[str], by_name: Mapping[str, Column]) -> tuple[str, ...]:
     """Return names that were given one by one or with commas between them; a column's own name may hold commas."""
     out: list[str] = []
     for name in names:
