@@ -31,8 +31,10 @@ _AT_ONCE = 2e7  # operations that are too few to think about
 _MOST_EQUATIONS = 3000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
+_SLOW = 0.3  # gain of one more step of conjugate gradients, of the mean of all, below which a rough step is done
 _BLOCK = 1 << 18  # numbers of the Hessian's root at once
 _ARMIJO = 1e-4
+_GOOD = 0.25  # part of a step's slope that a value falls by, where no shorter step is tried
 _HALVINGS = 50
 _PATIENCE = 4  # iterations without a smaller gap where rounding decides
 
@@ -171,18 +173,26 @@ class MultinomialRun:
         return shifted(task, point.own, along)
 
     def _length(self, point: Point, step: Floats, moves: Floats, along: Floats, slope: float) -> float | None:
-        """Return how much of a step to make: half of it, and again, until the value falls enough."""
+        """Return how much of a step to make: all of it, or half as often as the value falls by that; None for nothing.
+
+        Far from the optimum whole steps may fall and yet be much too long; a value costs no product with the rows.
+        """
         task, primal = self._task(), point.solution.primal
         squares = [float(np.vdot(*pair)) for pair in ((point.weights,) * 2, (point.weights, step), (step, step))]
         length, allowed = 1.0, 16.0 * _UNIT * primal
+        best, lowest = None, math.inf
         for _ in range(_HALVINGS):
             square = squares[0] + 2.0 * length * squares[1] + length * length * squares[2]
             square += task.penalty * float(np.square(point.offsets + length * moves).sum())
             value = 0.5 * square + loss_of(task, point.scores, along, length)
+            if best is not None and value >= lowest:
+                break
             if value <= primal + _ARMIJO * length * slope + allowed:
-                return length
+                best, lowest = length, value
+                if primal - value >= -_GOOD * length * slope:
+                    break
             length *= 0.5
-        return None
+        return best
 
     def price(self) -> float:
         """Return what a factor of the Hessian costs, in numbers that products with the rows could read instead."""
@@ -216,7 +226,7 @@ class MultinomialRun:
         towards, shift = eased(residual, rest)
         product = float(np.vdot(residual, towards) + rest @ shift)
         gain = 0.0
-        for _ in range(most):
+        for place in range(most):
             if halted():
                 raise HaltedError
             image, pull = task.bent(counted, towards, shift)
@@ -231,7 +241,8 @@ class MultinomialRun:
             gain += length * product
             self.steps += 1
             size = _size(residual)
-            if size <= aim or (size <= rough and gain > near):  # a step that may be the last is worth more
+            slow = (place + 1) * length * product <= _SLOW * gain
+            if size <= aim or ((size <= rough or slow) and gain > near):  # a step that may be the last is worth more
                 break
             scaled, scaled_rest = eased(residual, rest)
             last, product = product, float(np.vdot(residual, scaled) + rest @ scaled_rest)

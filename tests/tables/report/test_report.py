@@ -458,7 +458,7 @@ def test_rows_of_another_source_are_not_taken_for_those_learned_from(run, tmp_pa
 def test_rows_that_may_have_been_learned_from_give_no_interval(run, tmp_path):
     """A file that grew by a row, and rows that an update learned from: neither shows how new rows would fare."""
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
-    done(run("fit", "t.csv", "--target", "label", "--test", 0))
+    done(run("fit", "t.csv", "--target", "label", "--model", "averaged", "--test", 0))
     with (tmp_path / "t.csv").open("a") as file:
         file.write("5.0,0.1,red,true,3,yes\n")
     done(run("report", "t.sx", "t.csv", "-o", "grown.html"))
@@ -478,7 +478,7 @@ def test_rows_that_may_have_been_learned_from_give_no_interval(run, tmp_path):
 def test_what_was_found_before_an_update_is_not_told_of_the_model_after_it(run, tmp_path):
     (tmp_path / "t.csv").write_bytes(as_csv(table()))
     (tmp_path / "u.csv").write_bytes(as_csv(table(60, 8)))
-    done(run("fit", "t.csv", "--target", "label", "--report", "t.html"))
+    done(run("fit", "t.csv", "--target", "label", "--model", "averaged", "--report", "t.html"))
     assert "training accuracy" in spaced(page_of("t.html").all("dl")[0])
     done(run("update", "t.sx", "u.csv", "-o", "u.sx"))
     done(run("report", "u.sx", "-o", "u.html"))

@@ -44,7 +44,12 @@ def _intro(context: ReportContext, inspected: InspectedRows) -> list[Content]:
         parts.append(f"{inspected.unlabelled:,} have no label, {inspected.unknown_labels:,} an unknown label. ")
     if BoundaryDistance.of(context.model).lengths is not None:
         parts.append(f"Distances are in {FEATURES[context.model.preparation.scale]}. ")
-        if len(context.labels) > 2:
+        if _learned_together(context):
+            parts.append(
+                "The classes are learned together (softmax): the boundary between two of them is where their scores are "
+                "equal."
+            )
+        elif len(context.labels) > 2:
             parts.append(
                 "Each class has its own plane (one-vs-rest), and the class with the highest score is predicted, so a "
                 "row on the wrong side of a plane can still be predicted correctly."
@@ -103,7 +108,7 @@ def _boundaries(context: ReportContext, inspected: InspectedRows) -> list[Elemen
         return []
     planes = weights_of(context.model)
     labels = context.labels
-    if planes is None:
+    if planes is None or _learned_together(context):
         scores = sample.scores if sample.scores.ndim == 1 else None
         if scores is not None:
             return [_picture(context, inspected, sample, project(sample.X, scores, None), labels[1], None)]
@@ -126,6 +131,11 @@ def _boundaries(context: ReportContext, inspected: InspectedRows) -> list[Elemen
                 _picture(context, inspected, sample, project(sample.X, across, weights), planes.titles[k], planes.names)
             )
     return out
+
+
+def _learned_together(context: ReportContext) -> bool:
+    """Whether the scores of several classes are those of one softmax, so that none has a plane of its own."""
+    return getattr(context.model.estimator, "_probabilities", "") == "softmax"
 
 
 def _ahead(scores: Floats, code: int) -> Floats:
