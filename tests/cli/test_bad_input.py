@@ -86,8 +86,9 @@ def test_a_binary_file_named_csv(refused):
         (["--target", "kind", "--seed", "-1"], "--seed must be from 0 to 2^32 - 1"),
         (["--target", "kind", "--memory", "lots"], "--memory must be a size such as 500MB"),
         (["--target", "kind", "--param", "C"], "--param must be NAME=VALUE"),
-        (["--target", "kind", "--param", "C=1"], "Perceptron has no parameter 'C'; it has "),
-        (["--target", "kind", "--param", "eta0=-1"], "eta0 must be"),
+        (["--target", "kind", "--model", "averaged", "--param", "C=1"], "Perceptron has no parameter 'C'; it has "),
+        (["--target", "kind", "--param", "eta0=1"], "LogisticRegression has no parameter 'eta0'; it has C, "),
+        (["--target", "kind", "--model", "averaged", "--param", "eta0=-1"], "eta0 must be"),
         (["--target", "kind", "-o", "no/such/m.sx"], "cannot write no/such/m.sx: the folder"),
         (["--target", "kind", "-o", "."], "is a folder"),
         (["--target", "kind", "--model", "kernel-svm", "--time-limit", "1"], "--time-limit cannot end a kernel-svm"),
@@ -140,7 +141,7 @@ def test_too_few_rows(refused):
 
 def test_rows_that_a_model_cannot_answer(refused, run):
     name = write("t.csv", "a,c,y\n" + "".join(f"{k % 7},{'rgb'[k % 3]},{'xz'[k % 2]}\n" for k in range(60)))
-    assert run("fit", name, "--target", "y", "-o", "m.sx", "--calibrate", "none")[0] == 0
+    assert run("fit", name, "--target", "y", "--model", "averaged", "--calibrate", "none", "-o", "m.sx")[0] == 0
     text = refused("predict", "m.sx", write("u.csv", "a,y\n1,x\n"))
     assert text == "u.csv has no column 'c', which the model was trained on; its columns are a, y"
     text = refused("predict", "m.sx", write("v.csv", "a,c\n1,r\n2,violet\n"), "-o", "out.csv", "--unknown", "fail")
@@ -230,7 +231,7 @@ def test_sql_that_cannot_be(refused):
 @pytest.mark.parametrize("command", ["fit", "fit on disk", "predict", "update", "plot", "datasets", "trace"])
 def test_a_full_disk_leaves_what_was_there(command, run, tmp_path):
     name = write("t.csv", ROWS * 1 + "".join(f"{k % 7},{k}.25,{'xy'[k % 2]}\n" for k in range(3000)))
-    assert run("fit", name, "--target", "kind", "-o", "m.sx")[0] == 0
+    assert run("fit", name, "--target", "kind", "--model", "averaged", "-o", "m.sx")[0] == 0
     old = Path("m.sx").read_bytes()
     arguments = {
         "fit": ["fit", name, "--target", "kind", "-o", "m.sx", "--seed", "1"],

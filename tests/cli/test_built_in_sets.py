@@ -51,7 +51,7 @@ def test_a_proof_about_some_columns_is_verified_with_the_same_columns(run):
 
 def test_a_query_over_a_built_in_set_is_fitted_predicted_and_learned(run):
     query = ("--sql", "select x1 + x2 as total, label from data")
-    fitted = json.loads(done(run("fit", "OR", *query, "--test", "0", "-o", "m.sx", "--json")))
+    fitted = json.loads(done(run("fit", "OR", *query, "--model", "averaged", "--test", "0", "-o", "m.sx", "--json")))
     assert fitted["columns"]["used"] == ["total"]
     assert fitted["rows"]["train"] == 4
     assert done(run("predict", "m.sx", "or", *query)).split() == ["prediction", "0", "1", "1", "1"]
@@ -72,7 +72,10 @@ def test_the_labels_of_a_lecture_are_found_and_another_column_may_be_named(run):
         (["fit", "and", "--exclude", "x1,x2"], "no feature column is left"),
         (["fit", "and", "--sql", "select x1 from data"], "the query has no column 'label', which --target names"),
         (["fit", "and", "--sql", "select * from table1"], "data"),
-        (["fit", "and", "--param", "shuffle=no"], "--param shuffle must be true or false; found 'no'"),
+        (
+            ["fit", "and", "--model", "averaged", "--param", "shuffle=no"],
+            "--param shuffle must be true or false; found 'no'",
+        ),
     ],
 )
 def test_a_wrong_choice_is_named(run, arguments, message):

@@ -70,7 +70,7 @@ def test_two_classes(run, share, first):
 def test_several_classes_without_probabilities(run):
     write("t.csv", 600, k=4)
     write("new.csv", 300, k=4, seed=1)
-    done(run("fit", "t.csv", "--target", "label", "-o", "m.sx"))
+    done(run("fit", "t.csv", "--target", "label", "--model", "averaged", "--calibrate", "none", "-o", "m.sx"))
     found = json.loads(done(run("evaluate", "m.sx", "new.csv", "--json")))
     truth, rows = predicted(run, "new.csv", "--scores")
     scores = np.array([[float(row[f"score_c{code}"]) for code in range(4)] for row in rows])
@@ -81,6 +81,18 @@ def test_several_classes_without_probabilities(run):
     expected = np.array(sk.precision_recall_fscore_support(truth, names)).T
     found_by_class = [[each[name] for name in ("precision", "recall", "f1", "support")] for each in found["by_class"]]
     np.testing.assert_allclose(found_by_class, expected)
+
+
+def test_several_classes_with_calibrated_probabilities(run):
+    write("t.csv", 600, k=4)
+    write("new.csv", 300, k=4, seed=1)
+    done(run("fit", "t.csv", "--target", "label", "--model", "averaged", "-o", "m.sx"))
+    found = json.loads(done(run("evaluate", "m.sx", "new.csv", "--json")))
+    truth, rows = predicted(run, "new.csv", "--proba")
+    proba = np.array([[float(row[f"proba_c{code}"]) for code in range(4)] for row in rows])
+    indicator = np.array([[label == f"c{code}" for code in range(4)] for label in truth])
+    assert found["roc_auc"] == pytest.approx(sk.roc_auc_score(indicator, proba))
+    assert found["log_loss"] == pytest.approx(sk.log_loss(truth, proba))
 
 
 def test_rows_without_labels_and_unknown_labels_are_skipped_and_named(run):

@@ -29,7 +29,7 @@ def files(run):
     parquet.write_table(table, "folder/x.parquet")
     os.link("v.csv", "hard.csv")
     os.symlink("v.csv", "soft.csv")
-    assert run("fit", "v.csv", "--target", "kind", "-o", "m.sx", "--certify", "0")[0] == 0
+    assert run("fit", "v.csv", "--target", "kind", "--model", "averaged", "-o", "m.sx", "--certify", "0")[0] == 0
     assert run("certify", "v.csv", "--target", "kind", "--json", "c.json", "--time-limit", "2")[0] == 0
     return contents()
 
