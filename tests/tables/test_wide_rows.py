@@ -56,7 +56,7 @@ def test_more_classes_need_more_memory(tmp_path, monkeypatch):
 
 def test_rows_wider_than_the_model_are_refused_by_predict_and_update(tmp_path, run):
     model = tmp_path / "m.sx"
-    assert run("fit", libsvm(tmp_path / "d.libsvm", 60), "-o", model)[0] == 0
+    assert run("fit", libsvm(tmp_path / "d.libsvm", 60), "--model", "averaged", "-o", model)[0] == 0
     wide = libsvm(tmp_path / "wide.libsvm", 2**30)
     for command in (["predict", model, wide], ["update", model, wide], ["certify", model, wide]):
         status, _, error = run(*command)

@@ -31,6 +31,8 @@ _AT_ONCE = 2e7  # operations that are too few to think about
 _MOST_EQUATIONS = 3000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
+_LAST = 0.1  # the same, for which a step is computed as exactly as the gap needs
+_FAR = 1e-3  # gain of a step, of the value, above which it may be rough
 _SLOW = 0.3  # gain of one more step of conjugate gradients, of the mean of all, below which a rough step is done
 _BLOCK = 1 << 18  # numbers of the Hessian's root at once
 _ARMIJO = 1e-4
@@ -220,7 +222,7 @@ class MultinomialRun:
             most = min(most, max(int(2.0 * self.price() / self._product()), 4 * _FIRST_TRY))
         aim = 0.5 * math.sqrt(self.tol * point.solution.primal)
         rough = max(_size(point.gradient) * min(0.1, math.sqrt(point.solution.relative_gap)), aim)
-        near = _NEAR * math.sqrt(self.tol) * point.solution.primal
+        near, far = _LAST * math.sqrt(self.tol) * point.solution.primal, _FAR * point.solution.primal
         step, moves = np.zeros_like(point.weights), np.zeros_like(point.offsets)
         residual, rest = -point.gradient, -point.slopes
         towards, shift = eased(residual, rest)
@@ -241,7 +243,7 @@ class MultinomialRun:
             gain += length * product
             self.steps += 1
             size = _size(residual)
-            slow = (place + 1) * length * product <= _SLOW * gain
+            slow = gain > far and (place + 1) * length * product <= _SLOW * gain
             if size <= aim or ((size <= rough or slow) and gain > near):  # a step that may be the last is worth more
                 break
             scaled, scaled_rest = eased(residual, rest)

@@ -611,7 +611,7 @@ def test_ctrl_c_prints_what_is_done(run, monkeypatch):
 def test_numbers_without_names_are_compared(kind, run, tmp_path):
     source = write_matrices(tmp_path, table())[kind]
     result = json.loads(done(run("compare", *source, "--models", "averaged,k-nn", "--json", "--certify", 0)))
-    alone = json.loads(done(run("fit", *source, "--json", "--certify", 0, "-o", "m.sx")))
+    alone = json.loads(done(run("fit", *source, "--model", "averaged", "--json", "--certify", 0, "-o", "m.sx")))
     right = {each["name"]: each["correct"] for each in result["contenders"]}
     assert right["averaged"] == alone["test"]["correct"]
     assert right["k-nn"] > 0

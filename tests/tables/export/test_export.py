@@ -89,6 +89,17 @@ def test_a_linear_model_of_scikit_learn_is_exported_with_its_own_ties():
     assert scorer_of(sx.LinearSVM().fit(X, Y)).tie_is_positive
 
 
+def test_a_multinomial_model_is_exported_with_the_scores_of_its_softmax():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 4))
+    model = sx.LogisticRegression().fit(rows, (rows @ rng.normal(size=(4, 3))).argmax(axis=1))
+    decision = scorer_of(model).decision
+    scores = rows @ decision.weights.T + decision.bias
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(powers / powers.sum(axis=1, keepdims=True), model.predict_proba(rows), rtol=1e-12)
+    assert np.array_equal(scores.argmax(axis=1), model.predict(rows))
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [

@@ -138,7 +138,7 @@ def in_node(model, rows, folder):
 const made = require(script).load(fs.readFileSync(model, "utf8"));
 if (!made.hasProbabilities) throw new Error("no probabilities");
 const every = JSON.parse(fs.readFileSync(rows, "utf8")).map((row) => [made.predict(row), made.probabilities(row)]);
-console.log(JSON.stringify([every, made.probabilities({a: null, b: 1})]));
+console.log(JSON.stringify([every, made.probabilities({a: Infinity, b: 1})]));
 """)
     command = [node, "ask.js", script, "m.json", "rows.json"]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)

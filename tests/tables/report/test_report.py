@@ -33,7 +33,7 @@ from separatrix.tables.report.projection import project
 from separatrix.tables.report.rows import inspect_rows
 from table_files import EVIL, as_csv, table, write_matrices, write_nasty
 
-KINDS = ["averaged", "perceptron", "voted", "pocket", "neuron", "svm", "kernel-svm", "network"]
+KINDS = ["averaged", "perceptron", "voted", "pocket", "neuron", "logistic", "svm", "kernel-svm", "network"]
 
 KNOWN = {
     "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "aria-labelledby", "aria-label",
@@ -395,6 +395,9 @@ def test_every_kind_of_model_has_a_report_with_all_sections(kind, classes, run, 
     planes = kind not in ("voted", "kernel-svm", "network")
     assert bool(page.with_id("weights").all("table")) == planes
     assert ("distance from the boundary" in page.text()) == planes
+    said = spaced(page.with_id("boundary"))
+    assert ("The classes are learned together (softmax)" in said) == (kind == "logistic" and classes == 3)
+    assert ("Each class has its own plane (one-vs-rest)" in said) == (planes and kind != "logistic" and classes == 3)
     titles = [spaced(node) for node in page.with_id("boundary").all("h3")]
     assert titles[0] == "Margins by class"
     assert len(titles) == (2 if classes == 2 else 4)

@@ -140,7 +140,7 @@ def test_loss_and_mistakes_are_drawn_as_the_run_had_them(run):
 
 
 def test_mistakes_so_far_are_drawn_below_their_bound(run):
-    done(run("fit", "penguins", "--target", "species", "--report", "p.html"))
+    done(run("fit", "penguins", "--target", "species", "--model", "averaged", "--report", "p.html"))
     model = load("penguins.sx")
     so_far = np.cumsum(model.estimator.history_.mistakes)
     bound = sum(int(each["mistake_bound"]) for each in model.facts.certificate["rest"])

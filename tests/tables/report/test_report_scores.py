@@ -26,9 +26,9 @@ def write(path, k, n, names=None):
     Path(path).write_text("\n".join(["a,b,label", *lines]), encoding="utf-8")
 
 
-def page(run, k, n=600, model="neuron", names=None):
+def page(run, k, n=600, model="neuron", names=None, options=()):
     write("t.csv", k, n, names)
-    done(run("fit", "t.csv", "--target", "label", "--model", model, "-o", "m.sx"))
+    done(run("fit", "t.csv", "--target", "label", "--model", model, *options, "-o", "m.sx"))
     done(run("report", "m.sx", "-o", "r.html"))
     return read_page(Path("r.html").read_text(encoding="utf-8"))
 
@@ -50,7 +50,7 @@ def test_curves_of_the_test_set_are_in_the_report_of_a_model_file_alone(run, k, 
 
 
 def test_without_probabilities_there_is_no_calibration(run):
-    assert titles(page(run, 2, model="averaged")) == ["ROC curve", "Precision-recall curve"]
+    assert titles(page(run, 2, model="averaged", options=["--calibrate", "none"])) == ["ROC curve", "Precision-recall curve"]
 
 
 def test_a_source_of_its_own_has_curves_of_its_own(run):

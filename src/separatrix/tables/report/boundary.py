@@ -46,8 +46,7 @@ def _intro(context: ReportContext, inspected: InspectedRows) -> list[Content]:
         parts.append(f"Distances are in {FEATURES[context.model.preparation.scale]}. ")
         if _learned_together(context):
             parts.append(
-                "The classes are learned together (softmax): the boundary between two of them is where their scores are "
-                "equal."
+                "The classes are learned together (softmax); the boundary between two is where their scores are equal."
             )
         elif len(context.labels) > 2:
             parts.append(
