@@ -48,7 +48,22 @@ def test_per_standard_deviation_is_the_weight_times_the_deviation(run, tmp_path,
 
 def test_a_constant_column_has_no_deviation(run, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n1,5,0\n2,5,0\n3,5,1\n4,5,1\n", encoding="utf-8")
-    done(run("fit", "t.csv", "--target", "y", "--test", "0", "-o", "m.sx", "--model", "averaged", "--param", "init=uniform"))
+    done(
+        run(
+            "fit",
+            "t.csv",
+            "--target",
+            "y",
+            "--test",
+            "0",
+            "-o",
+            "m.sx",
+            "--model",
+            "averaged",
+            "--param",
+            "init=uniform",
+        )
+    )
     assert load(tmp_path / "m.sx").deviations.tolist() == [1.0, 0.0]
 
 

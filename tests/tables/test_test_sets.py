@@ -126,7 +126,10 @@ def test_the_training_rows_are_found_again(split):
         ({"split": "day"}, r"--split must be time:COL or group:COL, with the name of a column; found 'day'"),
         ({"split": "time:dy"}, r"t has no column 'dy', which --split names \(did you mean 'day'\?\)"),
         ({"split": "time:y"}, r"--split names 'y', which is the target or the weight"),
-        ({"split": "time:shop"}, r"t, row 1, column 'shop': 'shop \d+' is not a date written as the others, or as 2024-05-31, which"),
+        (
+            {"split": "time:shop"},
+            r"t, row 1, column 'shop': 'shop \d+' is not a date written as the others, or as 2024-05-31, which",
+        ),
     ],
 )
 def test_what_is_no_split_is_refused(options, message):
@@ -205,7 +208,9 @@ def test_the_command_has_the_options(run, tmp_path):
 
 def test_a_model_without_probabilities_names_the_command_that_gives_them(run, tmp_path):
     frame().drop(columns=["day", "shop"]).to_csv(tmp_path / "my table.csv", index=False)
-    assert run("fit", "my table.csv", "--target", "y", "--model", "averaged", "--calibrate", "none", "-o", "m.sx")[0] == 0
+    assert (
+        run("fit", "my table.csv", "--target", "y", "--model", "averaged", "--calibrate", "none", "-o", "m.sx")[0] == 0
+    )
     status, printed, messages = run("predict", "m.sx", "my table.csv", "--proba")
     assert (status, printed) == (2, "")
     hint = "separatrix fit 'my table.csv' --target y --model averaged --calibrate sigmoid"

@@ -50,7 +50,10 @@ def test_curves_of_the_test_set_are_in_the_report_of_a_model_file_alone(run, k, 
 
 
 def test_without_probabilities_there_is_no_calibration(run):
-    assert titles(page(run, 2, model="averaged", options=["--calibrate", "none"])) == ["ROC curve", "Precision-recall curve"]
+    assert titles(page(run, 2, model="averaged", options=["--calibrate", "none"])) == [
+        "ROC curve",
+        "Precision-recall curve",
+    ]
 
 
 def test_a_source_of_its_own_has_curves_of_its_own(run):
