@@ -153,7 +153,7 @@ def test_mistakes_so_far_are_drawn_below_their_bound(run):
 
 
 def test_the_boundary_shows_each_row_at_its_distance_and_along_what_the_weights_leave(run):
-    done(run("fit", "penguins", "--target", "species", "--report", "p.html"))
+    done(run("fit", "penguins", "--target", "species", "--model", "averaged", "--report", "p.html"))
     model, rows = load("penguins.sx"), all_penguins()
     X, labels, answers = model._matrix(rows), np.array(rows["species"].to_pylist()), model.predict(rows)
     W, b = model.estimator.coef_, model.estimator.intercept_
