@@ -1,7 +1,7 @@
 """Out-of-fold scores: each training row scored by a model that was fitted to the other folds.
 
 Calibration, thresholds, tuning and cross-validation share them. The folds are those of scikit-learn's
-``StratifiedKFold`` with the seed of the fit. Only the estimator is fitted again for each fold: scaling and encoding are
+``StratifiedKFold`` with the seed of the fit. Only the estimator is fitted anew for every fold: scaling and encoding are
 learned once, from all training rows.
 """
 
