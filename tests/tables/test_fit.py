@@ -630,6 +630,32 @@ def test_numbers_that_float32_cannot_hold_are_told(tmp_path, monkeypatch):
         )
 
 
+@pytest.mark.parametrize("parameters", [{"C": 3}, {"max_iter": 3}, {"eta0": -1.0}, {"margin": -2.0}], ids=str)
+def test_a_fit_that_is_refused_leaves_its_cache_as_it_was(tmp_path, parameters):
+    name, cache = written(frame(40), tmp_path), tmp_path / "more" / "cache"
+    budget, options = MemoryBudget(cache=cache), ColumnOptions("kind")
+    with open_source(name) as source, pytest.raises(ValueError, match=next(iter(parameters))):
+        fit(source, options, Settings("averaged", parameters=parameters), budget)
+    assert not (tmp_path / "more").exists()
+    with open_source(name) as source:
+        fit(source, options, Settings("averaged", seed=1), budget)
+    kept = sorted(cache.rglob("*"))
+    for seed in (0, 1):  # rows of another seed, which would be new, and those that are there
+        with open_source(name) as source, pytest.raises(ValueError, match=next(iter(parameters))):
+            fit(source, options, Settings("averaged", parameters=parameters, seed=seed), budget)
+        assert sorted(cache.rglob("*")) == kept
+
+
+def test_parameters_that_a_model_does_not_have_are_refused_before_anything_is_read(tmp_path):
+    name, stages = written(frame(40), tmp_path), []
+    with open_source(name) as source, pytest.raises(ValueError, match="has no parameter 'C'"):
+        fit(
+            source, ColumnOptions("kind"), Settings("averaged", parameters={"C": 3}),
+            watch=lambda stage, **numbers: stages.append(stage),
+        )  # fmt: skip
+    assert stages == []
+
+
 def test_runs_at_the_same_time_do_not_spoil_a_cache(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from separatrix.tables.deciding import Decisions, check_decisions
 from separatrix.tables.deviations import deviations
 from separatrix.tables.disk import cache
 from separatrix.tables.facts import Facts
-from separatrix.tables.kinds import ON_DISK
+from separatrix.tables.kinds import ON_DISK, make
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable, prepare
 from separatrix.tables.scores import Scores
@@ -70,6 +70,11 @@ def fit(
     anywhere = (
         settings if settings.model in ON_DISK or on_disk_model is None else replace(settings, model=on_disk_model)
     )
+    if before is None:
+        make(  # before a long read: it refuses parameters that the model does not have
+            settings.model, epochs=settings.epochs, time_limit=settings.time_limit, seed=settings.seed,
+            parameters=settings.parameters, stop=settings.stop,
+        )  # fmt: skip
     with _prepared(source, options, anywhere, budget or MemoryBudget(), watch) as table:
         if test_source is not None:
             table.test = read_test(test_source, table)
@@ -133,8 +138,11 @@ def _prepared(
             _check_on_disk(settings)
             yield cached
             return
-        budget.make_cache()
-    with ScratchFolder(budget.cache) as temporary:
+    with ExitStack() as stack:
+        if budget.cache is not None and key is not None:
+            stack.enter_context(cache.unless_refused(budget.cache, key))
+            budget.make_cache()
+        temporary = stack.enter_context(ScratchFolder(budget.cache))
         folder = temporary / "rows"
         data = collect(
             source, options, limit=budget.limit, folder=folder, on_disk=budget.cache is not None,

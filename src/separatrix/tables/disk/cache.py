@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import itertools
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,21 @@ def cache_key(source: Any, options: ColumnOptions, test: float, seed: int) -> st
         return None
     text = json.dumps([__version__, fingerprint, asdict(options), test, seed], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+@contextlib.contextmanager
+def unless_refused(folder: Path, key: str) -> Iterator[None]:
+    """Remove the rows under this key, and the folders that were made for them, if the fit is refused."""
+    new = list(itertools.takewhile(lambda path: not path.exists(), (folder / key, folder, *folder.parents)))
+    try:
+        yield
+    except ValueError:
+        if new:
+            shutil.rmtree(new[0], ignore_errors=True)
+        with contextlib.suppress(OSError):  # others have put something there
+            for path in new[1:]:
+                path.rmdir()
+        raise
 
 
 def keep(table: PreparedTable, work: Path, folder: Path, key: str) -> PreparedTable:
