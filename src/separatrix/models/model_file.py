@@ -300,6 +300,7 @@ def _dumps(value: Any) -> str:
 
 
 # Messages of Python's own TypeErrors; those that say something of the file are kept.
+_ADDRESS = re.compile("<[^<>]* at 0x[0-9a-fA-F]+>")
 _OF_PYTHON = re.compile(
     "not supported between|unsupported operand|object of type|argument of type|object (?:is not|cannot|does not)|"
     "has no len|non-iterable|positional argument|keyword argument|indices must be|can only concatenate|only integer"
@@ -309,6 +310,8 @@ _OF_PYTHON = re.compile(
 def _line(problem: Exception) -> str:
     """Return an error's message as one line."""
     text = " ".join(str(problem).split()) or type(problem).__name__
+    if _ADDRESS.search(text):
+        return "its parts do not fit together"
     if isinstance(problem, TypeError) and _OF_PYTHON.search(text):
         return "its parts do not fit together"
     if isinstance(problem, AttributeError) and hasattr(problem.obj, "get_params"):
@@ -329,6 +332,6 @@ def _own_version() -> str:
 
 
 def _sklearn_version() -> str:
-    import sklearn
+    from importlib.metadata import version
 
-    return str(sklearn.__version__)
+    return version("scikit-learn")  # which need not be imported

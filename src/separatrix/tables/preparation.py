@@ -303,7 +303,9 @@ class Preparation:
         out = numbers if overwrite else np.empty_like(numbers)
         for part in _blocks(numbers):
             block, into = numbers[part], out[part]
-            if self.imputes and np.isnan(np.add.reduce(block, axis=None)):
+            with np.errstate(over="ignore", invalid="ignore"):  # infinities of both signs
+                gaps = self.imputes and np.isnan(np.add.reduce(block, axis=None))
+            if gaps:
                 block = np.where(np.isnan(block), self.means, block)
             if self.scale == "standard":
                 np.subtract(block, self.shift, out=into)

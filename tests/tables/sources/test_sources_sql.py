@@ -332,3 +332,12 @@ def test_sqlite_reaches_no_other_file(tmp_path, monkeypatch, sql):
             connection.execute("insert into t values (1)")
         connection.close()
     refusal("d.sqlite", sql)
+
+
+def test_an_arrow_type_that_the_engine_refuses_is_one_sentence(tmp_path):
+    path = tmp_path / "odd.arrow"
+    table = pa.table({"a": pa.array([None], pa.decimal128(25, 18690)), "y": ["u"]})
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(ValueError, match=r"odd\.arrow cannot be queried: [^\n]+$"):
+        open_source(str(path), sql="select * from data")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from separatrix.tables.sources.base import ROWS, Column, TableSource
-from separatrix.tables.sources.duck import Duck, on_duck
+from separatrix.tables.sources.duck import Duck, EngineError, on_duck
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
 from separatrix.tables.sources.queries import QuerySource
@@ -157,7 +157,10 @@ def open_arrow(request: Request) -> TableSource:
     data, names = source.queryable(), [column.name for column in source.columns]
 
     def query(duck: Duck) -> QuerySource:
-        duck.prepare(lambda connection: connection.register("data", data))
+        try:
+            duck.prepare(lambda connection: connection.register("data", data))
+        except EngineError as problem:
+            raise ValueError(f"{source.name} cannot be queried: {short(problem)}") from None
         return QuerySource(duck, sql, files=[path], columns=names)
 
     return on_duck(request.frugal, query)
