@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from separatrix.tables.table_preparation import TablePreparation
 
 __version__ = "0.1.0"
+_is_command = False  # whether this process runs the command, and no other code (separatrix.estimators.contract)
 
 __all__ = [
     "Ball",

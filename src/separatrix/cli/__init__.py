@@ -9,6 +9,8 @@ import signal
 import sys
 from typing import Any
 
+import separatrix
+
 _LEAST = 1900 << 20  # bytes of address space, below which libraries crash while they are loaded
 _NO_MEMORY = re.compile("allocate memory|failed to map segment", re.IGNORECASE)
 
@@ -20,6 +22,7 @@ def main() -> None:
 
         print(f"separatrix {__version__}")
         return
+    separatrix._is_command = True
     _check_address_space()
     _write_all_or_fail()
     _end_like_ctrl_c()

@@ -210,9 +210,8 @@ def _prepared(
 def _fitted(model: Model, X: Any, y: Any, intercept: bool, seed: int) -> Any:
     import warnings
 
-    from sklearn.exceptions import ConvergenceWarning
-
     import separatrix
+    from separatrix.estimators.contract import ConvergenceWarning
 
     kinds = {Model.perceptron: "Perceptron", Model.neuron: "Neuron", Model.svm: "LinearSVM"}
     estimator = getattr(separatrix, kinds[model])(fit_intercept=intercept, random_state=seed)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.files import write_whole
+from separatrix.tables.arrow_columns import text_column
 from separatrix.text import printable
 
 ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".jsonl": "json", ".ndjson": "json"}
@@ -93,7 +94,7 @@ class _Csv:
 
         encoded = table.column(0).combine_chunks().dictionary_encode()
         cells = [*(_cell(value) for value in encoded.dictionary.to_pylist()), '""']
-        lines = pa.array([f"{cell}\n" for cell in cells], pa.large_string())
+        lines = text_column([f"{cell}\n" for cell in cells]).cast(pa.large_string())
         every = lines.take(encoded.indices.fill_null(len(cells) - 1))
         if not self._begun:
             self._file.write(f"{_cell(table.column_names[0])}\n".encode())

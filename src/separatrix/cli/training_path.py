@@ -30,8 +30,8 @@ def check_path(model: Any) -> None:
 def training_path(model: Any, X: Any, y: Any, weights: Any) -> Any:
     """Return weights and bias at the start and after each epoch, of shape (epochs + 1, features + 1)."""
     from sklearn.base import clone
-    from sklearn.exceptions import ConvergenceWarning
 
+    from separatrix.estimators.contract import ConvergenceWarning
     from separatrix.stops import EpochsInAll, MaxEpochs
 
     estimator = model.estimator

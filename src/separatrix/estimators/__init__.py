@@ -1,15 +1,19 @@
-"""Estimators: thin scikit-learn classes over ``solve``. One-vs-rest lives here only."""
+"""Estimators: thin scikit-learn classes over ``solve``. One-vs-rest lives here only. Each is loaded on first use."""
 
 from __future__ import annotations
 
-from separatrix.estimators.kernel_perceptron import KernelPerceptron
-from separatrix.estimators.kernel_svm import KernelSVM
-from separatrix.estimators.linear_svm import LinearSVM
-from separatrix.estimators.logistic_regression import LogisticRegression
-from separatrix.estimators.network import Network
-from separatrix.estimators.neuron import Neuron
-from separatrix.estimators.online_svm import OnlineSVM
-from separatrix.estimators.perceptron import Perceptron
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from separatrix.estimators.kernel_perceptron import KernelPerceptron
+    from separatrix.estimators.kernel_svm import KernelSVM
+    from separatrix.estimators.linear_svm import LinearSVM
+    from separatrix.estimators.logistic_regression import LogisticRegression
+    from separatrix.estimators.network import Network
+    from separatrix.estimators.neuron import Neuron
+    from separatrix.estimators.online_svm import OnlineSVM
+    from separatrix.estimators.perceptron import Perceptron
 
 __all__ = [
     "KernelPerceptron",
@@ -21,3 +25,22 @@ __all__ = [
     "OnlineSVM",
     "Perceptron",
 ]
+
+_MODULES = {
+    "KernelPerceptron": "kernel_perceptron",
+    "KernelSVM": "kernel_svm",
+    "LinearSVM": "linear_svm",
+    "LogisticRegression": "logistic_regression",
+    "Network": "network",
+    "Neuron": "neuron",
+    "OnlineSVM": "online_svm",
+    "Perceptron": "perceptron",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -14,12 +14,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from separatrix.estimators.fitting import (
+from separatrix.estimators.contract import (
+    BaseEstimator,
     CallbackSupportMixin,
+    ClassifierMixin,
+    ConvergenceWarning,
+    check_is_fitted,
+    validate_data,
+    with_callbacks,
+)
+from separatrix.estimators.fitting import (
     check_fitted,
     checked_labels,
     count,
@@ -28,7 +33,6 @@ from separatrix.estimators.fitting import (
     joined,
     undone_on_error,
     weigh_classes,
-    with_callbacks,
 )
 from separatrix.estimators.kept_errors import count_wrong, with_kept_errors
 from separatrix.estimators.one_vs_rest import predicted_codes

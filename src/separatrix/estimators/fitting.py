@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 
 from separatrix.geometry.rows import is_sparse
 from separatrix.loop.engines import check_reduction
@@ -19,18 +18,6 @@ from separatrix.loop.state import Status
 from separatrix.models.probing import is_fitted
 from separatrix.models.validity import check_jobs, check_width, require
 from separatrix.stops import is_count
-
-try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
-    from sklearn.callback import with_callbacks as with_callbacks
-except ImportError:
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
-        return method
 
 
 def number(name: str, value: Any) -> float:
@@ -76,10 +63,12 @@ def count(name: str, value: Any) -> int:
 
 def threads(n_jobs: int | None) -> int:
     """Return the number of threads that n_jobs stands for."""
-    from joblib import effective_n_jobs
-
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer)):
         raise TypeError(f"n_jobs must be a whole number or None; found {n_jobs!r}")
+    if n_jobs is None and "joblib" not in sys.modules:
+        return 1  # nobody can have told it otherwise
+    from joblib import effective_n_jobs
+
     return int(effective_n_jobs(n_jobs))
 
 
@@ -89,6 +78,8 @@ def encoded(estimator: Any, y: Any) -> Labels:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     if not (isinstance(y, np.ndarray) and y.ndim == 1):
+        from sklearn.utils import column_or_1d
+
         y = column_or_1d(y, warn=True)
     return encode_labels(y)
 
@@ -123,6 +114,8 @@ def weigh_classes(problem: Problem, class_weight: Any) -> None:
     """Multiply the weights of a problem's examples by those of their classes."""
     if class_weight is None:
         return
+    from sklearn.utils.class_weight import compute_class_weight
+
     if isinstance(class_weight, str):
         places = np.arange(len(problem.classes))
         by_class = compute_class_weight(class_weight, classes=places, y=problem.codes)

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
+from separatrix.estimators.contract import ConvergenceWarning, check_is_fitted
 from separatrix.estimators.fitting import checked_labels, count, encoded, undone_on_error
 from separatrix.estimators.kept_errors import compare, count_wrong, with_kept_errors
 from separatrix.estimators.kernelled import KernelClassifier

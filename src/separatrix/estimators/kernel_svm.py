@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
+from separatrix.estimators.contract import ConvergenceWarning, check_is_fitted
 from separatrix.estimators.fitting import check_costs, checked_labels, count, encoded, number, threads, undone_on_error
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import predicted_codes

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import validate_data
 
+from separatrix.estimators.contract import BaseEstimator, ClassifierMixin, validate_data
 from separatrix.estimators.fitting import check_fitted, number, weigh_classes
 from separatrix.geometry.kernel_cache import capacity
 from separatrix.geometry.kernels import KERNELS, Kernel, check_kernel

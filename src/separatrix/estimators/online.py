@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.estimators.classifier import Classifier
-from separatrix.estimators.fitting import encoded, joined, undone_on_error, with_callbacks
+from separatrix.estimators.contract import with_callbacks
+from separatrix.estimators.fitting import encoded, joined, undone_on_error
 from separatrix.geometry.moments import Moments
 from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem

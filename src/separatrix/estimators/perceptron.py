@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord, within_bound
+from separatrix.estimators.contract import check_is_fitted
 from separatrix.estimators.fitting import check_batch, number
 from separatrix.estimators.linear import RuleClassifier
 from separatrix.estimators.voting import by_class

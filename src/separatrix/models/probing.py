@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import warnings
 from typing import Any
 
@@ -27,9 +29,7 @@ def probe(step: Any) -> None:
     row = example(step)
     if row is None:
         return
-    from joblib import parallel_config
-
-    with warnings.catch_warnings(), np.errstate(all="ignore"), parallel_config(backend="sequential"):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), _sequential():
         warnings.simplefilter("ignore")
         try:
             if hasattr(step, "predict"):
@@ -45,6 +45,16 @@ def probe(step: Any) -> None:
             fits = isinstance(row, list) or getattr(row, "dtype", None) == np.float64
             if fits and "unknown categories" not in str(problem):
                 raise
+
+
+def _sequential() -> contextlib.AbstractContextManager[Any]:
+    """Return a context without threads of joblib; if it is not loaded, there are none."""
+    if "joblib" not in sys.modules:
+        return contextlib.nullcontext()
+    from joblib import parallel_config
+
+    context: contextlib.AbstractContextManager[Any] = parallel_config(backend="sequential")
+    return context
 
 
 def example(step: Any) -> Any:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
@@ -85,6 +84,8 @@ def separating_plane(task: MarginTask) -> tuple[tuple[Floats, float] | None, Flo
     zero when t is zero. Features are first moved to their mean (dense rows and a bias only) and brought to the same
     size: the program's tolerances are meant for numbers near 1.
     """
+    from scipy import sparse
+
     values = task.rows.values
     n, d = task.rows.shape
     biased = task.free or task.bias > 0
@@ -125,6 +126,7 @@ def largest_least(table: Any, *, unbounded: int = 0) -> LinearProgram | None:
 
     The numbers of W lie between -1 and 1, but for as many at its end as are ``unbounded``.
     """
+    from scipy import sparse
     from scipy.optimize import linprog
 
     n, d = table.shape

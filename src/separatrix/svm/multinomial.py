@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.geometry.simplex import one_thread
+from separatrix.geometry.simplex import one_thread, solve_definite
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm.multinomial_bounds import MultinomialSolution, Point, Probabilities, loss_of, point_at, shifted
 from separatrix.svm.multinomial_task import MultinomialTask
@@ -288,8 +288,6 @@ def _by_factor(task: MultinomialTask, point: Point) -> Direction:
     The parts of the Hessian between two classes are one product of the rows, repeated for each class and scaled by the
     root of C times its probability; those within a class follow, because the probabilities of a row add up to 1.
     """
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
     k, d = point.weights.shape
     wide = d + 1
     table = np.zeros((k * wide, k * wide))
@@ -316,8 +314,8 @@ def _by_factor(task: MultinomialTask, point: Point) -> Direction:
     whole = np.einsum("ii->i", table)
     for jitter in (0.0, 1e-14, 1e-11):
         try:
-            solved = cho_solve(cho_factor(table + np.diag(jitter * whole), lower=True), right)
-        except (LinAlgError, ValueError):
+            solved = solve_definite(table + np.diag(jitter * whole), right)
+        except (np.linalg.LinAlgError, ValueError):
             continue
         solved = solved.reshape(k, wide)
         moves = solved[:, d] if task.step else np.zeros(k)

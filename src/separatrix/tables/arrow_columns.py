@@ -1,11 +1,12 @@
-"""Columns of Arrow as NumPy arrays and texts.
+"""Columns of Arrow as NumPy arrays and texts, and back.
 
-Arrow's own way to NumPy imports pandas where it is installed, and loses a Ctrl-C that comes meanwhile; so the buffers
-are read here.
+Arrow's own ways to and from NumPy import pandas where it is installed, and lose a Ctrl-C that comes meanwhile; so the
+buffers are read and made here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,3 +87,34 @@ def flags_as_text(column: Any) -> Any:
     import pyarrow.compute as pc
 
     return pc.if_else(column, pa.scalar("True"), pa.scalar("False"))
+
+
+def number_column(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Any:
+    """Return floats, whole numbers or moments (of the type datetime64[us]) as an Arrow column, some of them null.
+
+    Examples
+    --------
+    >>> number_column(np.array([0.5, 1.0]), np.array([False, True])).to_pylist()
+    [0.5, None]
+    """
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    valid = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, pa.py_buffer(values)])
+
+
+def text_column(texts: Sequence[str]) -> Any:
+    """Return texts as an Arrow column.
+
+    Examples
+    --------
+    >>> text_column(["a", "é", ""]).to_pylist()
+    ['a', 'é', '']
+    """
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers).cast(pa.string())

@@ -79,7 +79,7 @@ def out_of_fold(
     watch : callable, optional
         Called with the number of folds done and of all.
     """
-    from sklearn.exceptions import ConvergenceWarning
+    from separatrix.estimators.contract import ConvergenceWarning
 
     n = len(labels)
     scores: Floats = np.empty(n if len(classes) == 2 else (n, len(classes)))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.models.probing import probe
 from separatrix.models.validity import is_array
+from separatrix.tables.arrow_columns import number_column, text_column
 from separatrix.tables.calibration import Calibration
 from separatrix.tables.facts import Facts
 from separatrix.tables.frames import as_arrow
@@ -126,11 +127,14 @@ class TableModel:
             return np.zeros((1, preparation.width))
         import pyarrow as pa
 
-        date = pa.array([0], type=pa.timestamp("us"))
-        cells = {"number": [0.0], "text": ["a"], "date": date}
-        return pa.table({
-            each.name: cells[each.role] if each.role in cells else [each.levels[0]] for each in preparation.features
-        })  # fmt: skip
+        zero = np.zeros(1)
+        cells = {
+            "number": number_column(zero),
+            "text": text_column(["a"]),
+            "date": number_column(zero.astype("M8[us]")),
+        }
+        features = preparation.features
+        return pa.table({each.name: cells.get(each.role) or text_column([str(each.levels[0])]) for each in features})
 
     def validate(self) -> None:
         """Refuse a model that cannot predict; its parts have been checked."""

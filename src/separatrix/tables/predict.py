@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separatrix.tables.arrow_columns import number_column, text_column
 from separatrix.tables.columns import column_called, separated
 from separatrix.tables.kinds import DEFAULT
 from separatrix.tables.model import TableModel
@@ -109,15 +111,15 @@ def _predicted(model: TableModel, block: Block, options: PredictOptions, counts:
 
     def in_place(values: Any) -> Any:
         """Return an Arrow column with the values in the places of their rows; the others are null."""
-        column = pa.array(values)
+        column = number_column(values)
         if places is None:
             return column
         where = np.full(len(block.raw), -1)
         where[places] = np.arange(len(places))
-        return column.take(pa.array(where, mask=where < 0))
+        return column.take(number_column(where, where < 0))
 
     codes = np.empty(0, dtype=np.int32) if X is None else np.asarray(model._predict_codes(X), dtype=np.int32)
-    columns = {**block.kept, PREDICTION: pa.array(classes).take(in_place(codes))}
+    columns = {**block.kept, PREDICTION: _labels(classes).take(in_place(codes))}
     values: list[Any] = []
     if options.scores and X is not None:
         values += list(np.asarray(model.estimator.decision_function(X)).reshape(len(complete), -1).T)
@@ -126,6 +128,15 @@ def _predicted(model: TableModel, block: Block, options: PredictOptions, counts:
     for place, name in enumerate(_more_names(model, options)):
         columns[name] = in_place(np.ascontiguousarray(values[place]) if values else np.empty(0))
     return pa.table(columns)
+
+
+def _labels(classes: NDArray[Any]) -> Any:
+    """Return the classes as an Arrow column."""
+    import pyarrow as pa
+
+    if classes.dtype.kind in "iuf":
+        return number_column(classes)
+    return text_column(classes.tolist()) if classes.dtype.kind == "U" else pa.array(classes)
 
 
 def score_names(classes: list[Any]) -> list[str]:

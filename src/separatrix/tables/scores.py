@@ -1,14 +1,14 @@
-"""How good a model is on labelled rows, such as those of its test set: scikit-learn's metrics, filled block by block.
+"""How good a model is on labelled rows, such as those of its test set: the metrics of scikit-learn, block by block.
 
 Accuracy, balanced accuracy, F1, precision and recall follow from the confusion matrix. What needs scores or
 probabilities (ROC AUC, average precision, log loss, Brier score, curves) is computed once, by ``finish``, and kept in
-:class:`Metrics`; a model file of an earlier version has none.
+:class:`Metrics`; a model file of an earlier version has none. They are computed here, since importing scikit-learn's
+takes longer than most fits; tests compare the two.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +25,8 @@ METRICS = {
 LOSSES = ("log_loss", "brier")  # of which less is better
 RANKED = ("roc_auc", "average_precision", *LOSSES)  # which need scores or probabilities
 MOST_KEPT = 20_000_000  # rows times classes, above which metrics of scores are not computed
+_EPSILON = float(np.finfo(np.float64).eps)  # the least probability in the log loss
+_NORMAL = 1.959963984540054  # the quantile of the normal distribution at 0.975
 IMBALANCE = 0.2  # the share of the smaller of two classes, below which accuracy says little
 
 
@@ -159,28 +161,23 @@ class Scores:
         >>> scores.accuracy, tuple(round(end, 3) for end in scores.interval())
         (0.9, (0.826, 0.945))
         """
-        from scipy.stats import binomtest
-
-        interval = binomtest(self.correct, self.n).proportion_ci(0.95, method="wilson")
-        return float(interval.low), float(interval.high)
+        share, square = self.accuracy, _NORMAL**2 / self.n
+        middle = share + square / 2
+        width = _NORMAL * math.sqrt(share * (1 - share) / self.n + square / (4 * self.n))
+        low = (middle - width) / (1 + square) if self.correct else 0.0
+        high = (middle + width) / (1 + square) if self.correct < self.n else 1.0
+        return low, high
 
     @property
     def balanced_accuracy(self) -> float:
         """The mean recall of the classes that have rows."""
-        from sklearn.metrics import balanced_accuracy_score
-
-        actual, predicted, counts = self._cells()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # classes without rows are left out
-            return float(balanced_accuracy_score(actual, predicted, sample_weight=counts))
+        rows = self.confusion.sum(axis=1)
+        return float(np.mean(self.confusion.diagonal()[rows > 0] / rows[rows > 0]))
 
     @property
     def f1_macro(self) -> float:
         """The mean F1 of the classes that have rows or are predicted."""
-        from sklearn.metrics import f1_score
-
-        actual, predicted, counts = self._cells()
-        return float(f1_score(actual, predicted, average="macro", sample_weight=counts))
+        return float(np.mean([each.f1 for each in self.by_class() if each.f1 is not None]))
 
     def by_class(self) -> list[ClassScore]:
         """Return precision, recall, F1 and support of each class.
@@ -190,14 +187,12 @@ class Scores:
         >>> Scores(np.array([[3, 1], [0, 2]]), 0).by_class()[0]
         ClassScore(precision=1.0, recall=0.75, f1=0.8571428571428571, support=4)
         """
-        from sklearn.metrics import precision_recall_fscore_support
-
-        actual, predicted, counts = self._cells()
-        parts = precision_recall_fscore_support(
-            actual, predicted, labels=range(len(self.confusion)), sample_weight=counts, zero_division=np.nan
-        )
-        shares = [[None if math.isnan(value) else float(value) for value in part] for part in parts[:3]]
-        return [ClassScore(*row) for row in zip(*shares, map(int, parts[3]), strict=True)]
+        correct = self.confusion.diagonal().tolist()
+        predicted, support = (self.confusion.sum(axis=axis).tolist() for axis in (0, 1))
+        return [
+            ClassScore(_share(hits, named), _share(hits, rows), _share(2 * hits, named + rows), rows)
+            for hits, named, rows in zip(correct, predicted, support, strict=True)
+        ]
 
     def value(self, metric: str) -> float | None:
         """Return a metric by its name in ``METRICS``."""
@@ -311,10 +306,9 @@ class Scores:
             metrics = Metrics(**{name: values.get(name) for name in RANKED}, curves=curves)
         return cls(confusion, int(np.argmin(np.abs(shares - values["baseline"]))), metrics)
 
-    def _cells(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
-        """Return the cells of the matrix with rows as labels, predictions and sample weights."""
-        actual, predicted = np.nonzero(self.confusion)
-        return actual, predicted, self.confusion[actual, predicted]
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 class _Kept:
@@ -347,8 +341,6 @@ class _Kept:
 
     def metrics(self) -> Metrics:
         """Return the metrics of all rows."""
-        from sklearn.metrics import brier_score_loss, log_loss
-
         scores = np.concatenate(self._scores) if self._scores else None
         proba = np.concatenate(self._proba) if self._proba else None
         ranked = scores if scores is not None else proba
@@ -367,9 +359,11 @@ class _Kept:
                 values[name] = float(np.mean([getattr(each, name) for each in by_class.values()]))
             curves += ranking_curves(by_class, k)
         if proba is not None:
-            values["log_loss"] = float(log_loss(actual, proba, labels=range(k)))
+            by_code = np.stack([1.0 - proba, proba], axis=1) if k == 2 else proba
+            own = np.clip(by_code[np.arange(len(actual)), actual], _EPSILON, 1.0 - _EPSILON)  # of the actual class
+            values["log_loss"] = float(-np.log(own).mean())
             parts = [(1, proba)] if k == 2 else [(code, proba[:, code]) for code in range(k)]
-            values["brier"] = float(sum(brier_score_loss(actual == code, p, pos_label=True) for code, p in parts))
+            values["brier"] = float(sum(np.mean(((actual == code) - p) ** 2) for code, p in parts))
             curves += calibration_curves(actual, proba, k)
         return Metrics(**values, curves=tuple(curves))
 

@@ -70,7 +70,7 @@ def train(table: PreparedTable, settings: Settings, before: TableModel | None, w
         estimator = _resumed(before, table.facts, estimator)
     rows = table.train
     assert isinstance(rows, PreparedRows)
-    from sklearn.exceptions import ConvergenceWarning
+    from separatrix.estimators.contract import ConvergenceWarning
 
     interrupted = False
     with warnings.catch_warnings():

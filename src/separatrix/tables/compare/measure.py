@@ -106,7 +106,7 @@ def measure_contender(
 ) -> Measurement:
     """Return the measurements on one split, with scores and probabilities if ``ranked``."""
     until = time.perf_counter() + seconds
-    from sklearn.exceptions import ConvergenceWarning
+    from separatrix.estimators.contract import ConvergenceWarning
 
     def fitted() -> Any:
         return contender.make(recipe).fit(trial.X, trial.y)

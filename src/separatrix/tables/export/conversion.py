@@ -30,8 +30,6 @@ _MOST_PROBED = 1 << 21  # features of made-up rows
 
 def scorer_of(model: Any, *, unknown: str = "zero") -> Scorer:
     """Return a fitted model as a scorer, or say what cannot be exported."""
-    from sklearn.pipeline import Pipeline
-
     from separatrix.tables.model import TableModel
 
     if unknown not in UNKNOWN:
@@ -46,6 +44,8 @@ def scorer_of(model: Any, *, unknown: str = "zero") -> Scorer:
         if model.threshold is not None:
             made = replace(made, threshold=model.threshold.value, tie_is_positive=True)
         return replace(made, others=tuple(others), calibration=model.calibration or made.calibration)
+    from sklearn.pipeline import Pipeline
+
     scalers, estimator = _unpacked(model) if isinstance(model, Pipeline) else ([], model)
     decision = decision_of(estimator)
     names = getattr(scalers[0] if scalers else estimator, "feature_names_in_", None)

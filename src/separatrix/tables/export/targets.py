@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from separatrix.tables.export.scorer import KernelExpansion, Scorer, Voted
+if TYPE_CHECKING:
+    from separatrix.tables.export.scorer import Scorer
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class ExportTarget:
 
     def write(self, scorer: Scorer, **options: str) -> str | bytes:
         """Return the model in this form, or say what it cannot express and which targets can."""
+        from separatrix.tables.export.scorer import KernelExpansion, Voted
+
         if isinstance(scorer.decision, KernelExpansion | Voted) and not self.nonlinear:
             what = "votes" if isinstance(scorer.decision, Voted) else "kernels"
             raise ValueError(
