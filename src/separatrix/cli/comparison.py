@@ -22,6 +22,8 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
     """Print the table, the significance of differences, what was skipped, and the certificate."""
     console, data, standings = new_console(), comparison.data, comparison.standings
     console.print(_about(comparison))
+    if comparison.plan.parameters:
+        console.print(f"Parameters: {_parameters(comparison.plan.parameters)}.")
     console.print()
     if standings:
         table, hidden = _table(comparison, console.width)
@@ -44,6 +46,11 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
         )
     for path in pictures:
         console.print(f"Plot written to {path}.")
+
+
+def _parameters(by_model: dict[str, dict[str, Any]]) -> str:
+    """Return the parameters of models as they are given to --param."""
+    return ", ".join(f"{model}:{name}={value}" for model, own in by_model.items() for name, value in own.items())
 
 
 def _names(standings: Any) -> list[str]:

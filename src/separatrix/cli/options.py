@@ -266,3 +266,21 @@ def parameters(given: list[str]) -> dict[str, Any]:
                 value = text
         out[name] = tuple(value) if isinstance(value, list) else value
     return out
+
+
+def contender_parameters(given: list[str]) -> list[tuple[str | None, str, Any]]:
+    """Return ``MODEL:NAME=VALUE`` or ``NAME=VALUE`` options as model (None: all), name and value of a parameter.
+
+    Examples
+    --------
+    >>> contender_parameters(["svm:C=10", "tol=1e-3"])
+    [('svm', 'C', 10), (None, 'tol', 0.001)]
+    """
+    out: list[tuple[str | None, str, Any]] = []
+    for each in given:
+        before, sign, value = each.partition("=")
+        model, colon, name = before.rpartition(":")
+        if not sign or not name.isidentifier() or (colon and not model):
+            raise ValueError(f"--param must be NAME=VALUE or MODEL:NAME=VALUE, as in C=10 or svm:C=10; found {each!r}")
+        out += [(model if colon else None, *pair) for pair in parameters([f"{name}={value}"]).items()]
+    return out

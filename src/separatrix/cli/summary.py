@@ -26,7 +26,7 @@ def model_as_dict(model: Any, path: Path) -> dict[str, Any]:
     """Return all that is known about a model as plain values."""
     decisions = decisions_as_dict(model)
     return {
-        **_plain({**model.facts.to_dict(), **decisions}),
+        **plain_values({**model.facts.to_dict(), **decisions}),
         "model_file": str(path),
         "weights": weights_as_dict(model),
     }
@@ -51,12 +51,12 @@ def weights_as_dict(model: Any, most: int = 1000) -> Any:
     return {"classes": weights.titles, "bias": weights.bias.tolist(), "features": features}
 
 
-def _plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
     """Return values that JSON can hold; what is not finite becomes text."""
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain_values(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain_values(each) for each in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):

@@ -13,7 +13,7 @@ from separatrix import __version__
 from separatrix.files import ScratchFolder
 from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.compare.contenders import CONTENDERS, Recipe
+from separatrix.tables.compare.contenders import CONTENDERS
 from separatrix.tables.compare.mcnemar import mcnemar_holm
 from separatrix.tables.compare.measure import Guarantee, Measurement, measure
 from separatrix.tables.compare.plan import ComparisonPlan
@@ -171,7 +171,9 @@ def compare(
                 comparison.certificate = certificate_of(X, y, plan.certify, plan.seed)
             splits.certified = None
             if plan.scaling:
-                comparison.scaling = scaling_curves(runner, splits.folders[0], plan.seed, plan.time_limit, watch)
+                comparison.scaling = scaling_curves(
+                    runner, splits.folders[0], plan.seed, plan.time_limit, watch, plan.parameters
+                )
         except KeyboardInterrupt:
             comparison.interrupted = True
     return comparison
@@ -179,7 +181,7 @@ def compare(
 
 def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch: Watch) -> None:
     """Measure each contender, and put those that are done in order."""
-    plan, recipe = comparison.plan, Recipe(comparison.plan.epochs, comparison.plan.seed)
+    plan = comparison.plan
     truth = np.concatenate(splits.truths)
     comparison.baseline = splits.scores(np.full(len(truth), splits.majority))
     metric = comparison.metric
@@ -188,7 +190,8 @@ def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch
             watch("contender", name=name, done=place, of=len(plan.models))
             try:
                 parts = list(runner.results_of(
-                    measure, name, recipe, splits.folders, plan.time_limit, metric in RANKED, seconds=plan.time_limit
+                    measure, name, plan.recipe(name), splits.folders, plan.time_limit, metric in RANKED,
+                    seconds=plan.time_limit,
                 ))  # fmt: skip
             except UnfinishedError as problem:
                 comparison.left_out[name] = str(problem)
