@@ -28,6 +28,7 @@ from separatrix.cli.options import (
     Source,
     Sql,
     Target,
+    TargetEncode,
     Text,
     WordsBy,
     asked_of,
@@ -86,6 +87,7 @@ def compare(
     number: Number = None,
     date: Date = None,
     dates: DatesBy = None,
+    target_encode: TargetEncode = None,
     certify: Annotated[
         float,
         typer.Option(help="Seconds for the certificate of linear separability; 0 for none.", rich_help_panel=LIMITS),
@@ -173,6 +175,7 @@ def compare(
         number,
         date,
         dates,
+        target_encode,
     )
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:

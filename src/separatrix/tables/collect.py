@@ -265,6 +265,7 @@ def _collect_matrix(
         ("--features", options.features), ("--exclude", options.exclude), ("--text", options.text),
         ("--weight", options.weight), ("--split", options.split), ("--category", options.category),
         ("--number", options.number), ("--date", options.date),
+        ("--target-encode", options.target_encode),
     ):  # fmt: skip
         if value:
             raise ValueError(f"{option} names columns, but {where} has no column names")
