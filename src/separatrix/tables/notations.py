@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from typing import Any
 
@@ -37,6 +37,8 @@ _NUMBERS = {  # notation: what its numbers match, the thousands separators, the 
     "1 234,5": ("[1-9][0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", " \u00a0\u202f", ","),
 }
 NUMBERS = tuple(_NUMBERS)
+_UNIT = r"(?:[^\W\d_]|[°/·]){1,12}"  # km, km/h, °C, m²
+_WITH_UNIT = re.compile(f"[+-]?[0-9.][0-9.,{_SPACES}]*?([{_SPACES}]?)({_UNIT})")
 _CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
 _SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")
 _FEW = 20
@@ -78,6 +80,8 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     --------
     >>> number_notation(["1,234", "56", "?"]), number_notation(["0,5", "12,25"]), number_notation(["1", "none", "3"])
     ('1,234.5', '1234,5', '1234.5')
+    >>> number_notation(["12 km", "3.5 km"]), number_notation(["12 km", "3 kg"]), number_notation(["12A", "13A"])
+    ('1234.5 km', None, None)
     >>> number_notation(["007", "012"]), number_notation(["a", "1"]), number_notation(["?", "-"])
     (None, None, None)
     >>> number_notation(["00501", "90210"]), number_notation(["00501", "90210"], sure=True)
@@ -91,11 +95,41 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
         return None  # 007 and 012, 00501 and 90210 are names
     if not sure and are_answers(sample):
         return None
+    unit = _unit(sample)
+    bare = [text.removesuffix(unit).rstrip(_SPACES) for text in sample] if unit else sample
     for notation in _NUMBERS:
         match = _pattern(notation).fullmatch
-        if all(map(match, sample)):
-            return notation
+        if all(map(match, bare)):
+            return f"{notation} {unit}" if unit else notation
     return None
+
+
+def _unit(sample: Sequence[str]) -> str:
+    """Return the unit that follows all numbers, empty if there is none; without a space it has two letters or more."""
+    match = _WITH_UNIT.fullmatch(sample[0])
+    if match is None or (not match[1] and len(match[2]) < 2) or match[2].lower() in ("am", "pm"):
+        return ""
+    return match[2] if all(text.endswith(match[2]) for text in sample) else ""
+
+
+def is_number_notation(notation: str) -> bool:
+    """Return whether this is a notation of numbers, with or without a unit.
+
+    Examples
+    --------
+    >>> is_number_notation("1,234.5"), is_number_notation("1 234,5 km/h"), is_number_notation("1234.5 12")
+    (True, True, False)
+    """
+    return any(
+        notation == each or (notation.startswith(f"{each} ") and re.fullmatch(_UNIT, notation[len(each) + 1 :]))
+        for each in NUMBERS
+    )
+
+
+def _parted(notation: str) -> tuple[str, str]:
+    """Return a notation of numbers without its unit, and the unit."""
+    base = next(each for each in NUMBERS if f"{notation} ".startswith(f"{each} "))
+    return base, notation[len(base) + 1 :]
 
 
 def are_answers(sample: Collection[str]) -> bool:
@@ -142,6 +176,8 @@ def read_numbers(column: Any, notation: str) -> Floats:
     array([1234. ,    5.5,    nan,    nan])
     >>> read_numbers(pa.array(["1.234,5", "1.234", "1.5"]), "1.234,5")  # the last is in no other notation than 1234.5
     array([1234.5, 1234. ,    1.5])
+    >>> read_numbers(pa.array(["12 km", "3.5km", "7"]), "1234.5 km")
+    array([12. ,  3.5,  7. ])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -150,10 +186,12 @@ def read_numbers(column: Any, notation: str) -> Floats:
         return as_floats(column)
     encoded = column.dictionary_encode()
     texts = pc.utf8_trim(encoded.dictionary.cast(pa.string()), SPACES)
-    pattern, thousands, decimal = _NUMBERS[notation]
-    fits = pc.match_substring_regex(texts, f"^{_HEAD}(?:{pattern}){_TAIL}$")
+    base, unit = _parted(notation)
+    pattern, thousands, decimal = _NUMBERS[base]
+    bare = pc.replace_substring_regex(texts, f"[{_SPACES}]?{re.escape(unit)}$", "") if unit else texts
+    fits = pc.match_substring_regex(bare, f"^{_HEAD}(?:{pattern}){_TAIL}$")
     plain = pc.match_substring_regex(texts, f"^{_SIGN}{_PLAIN}$")  # another file may be written so
-    marks = pc.replace_substring_regex(texts, f"[$€£%{_SPACES}{thousands}]", "")
+    marks = pc.replace_substring_regex(bare, f"[$€£%{_SPACES}{thousands}]", "")
     digits = pc.if_else(fits, pc.replace_substring(marks, decimal, "."), texts)
     fits = pc.or_(fits, plain)
     numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), None).cast(pa.float64())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.columns import MISSING, SCALES
-from separatrix.tables.notations import DATES, NUMBERS, PARTS
+from separatrix.tables.notations import DATES, PARTS, is_number_notation
 from separatrix.tables.raw_rows import RawRows
 
 ROLES = ("number", "date", "category", "text")
@@ -99,8 +99,10 @@ class Feature:
             raise ValueError(f"no column can be {self.name!r} with the role {self.role!r} and the kind {self.kind!r}")
         if type(self.gaps) is not bool or type(self.pooled) is not bool or (self.gaps and self.role == "text"):
             raise ValueError(f"the missing values of column {self.name!r} do not fit its role {self.role!r}")
-        notations = {"number": NUMBERS, "date": DATES}.get(self.role, ())
-        if self.notation not in ("", *notations) or (self.pooled and self.role != "category"):
+        known = not self.notation or (self.role == "date" and self.notation in DATES)
+        if self.role == "number" and isinstance(self.notation, str):
+            known = known or is_number_notation(self.notation)
+        if not known or (self.pooled and self.role != "category"):
             raise ValueError(f"column {self.name!r} with the role {self.role!r} is not read as {self.notation!r:.60}")
         if (
             not isinstance(self.parts, tuple)
