@@ -115,11 +115,14 @@ class Role:
         How numbers or dates are written, where the column is text.
     why : str
         Why it is left out.
+    warning : str
+        What a person should know of it, in a sentence.
     """
 
     role: str
     notation: str = ""
     why: str = ""
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,7 @@ class ChosenColumns:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     split: Column | None = None  # by which the test set is drawn
+    warnings: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -232,6 +236,7 @@ def choose(
         {name: role.notation for name, role in roles.items() if role.notation},
         {c.name: parts_of(options.dates, _is_clock(c, roles[c.name])) for c in by_role["date"]},
         {name: role.why for name, role in roles.items() if role.role == "none"}, split,
+        tuple(role.warning for role in roles.values() if role.warning),
     )  # fmt: skip
 
 

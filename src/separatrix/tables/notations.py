@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -42,15 +42,19 @@ _WITH_UNIT = re.compile(f"[+-]?[0-9.][0-9.,{_SPACES}]*?([{_SPACES}]?)({_UNIT})")
 _CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
 _SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")
 _FEW = 20
+_FIRST = 50  # values that show a notation of dates
+_MOSTLY, _SURE = 0.8, 0.95  # of the first values, and of all cells, in a column of dates in which some cells are wrong
 ISO = "iso"
 _DAYS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%m/%d/%y",
     "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%d %B %Y", "%B %d, %Y",
-    "%Y%m%d",
+    "%Y%m%d", "%a %d %b %Y", "%a, %d %b %Y", "%a %b %d %Y",
 )  # fmt: skip
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
-DATES = (ISO, *(day + clock for day in _DAYS for clock in _CLOCKS), *TIMES)
+MONTHS = "%Y-%m"  # as 2024-01: the first day of the month
+DATES = (ISO, *(day + clock for day in _DAYS for clock in _CLOCKS), *TIMES, MONTHS)
+_YEAR_AND_MONTH = "^(?:1[5-9]|2[0-4])[0-9]{2}-(?:0[1-9]|1[0-2])$"
 _ISO_TEXT = re.compile(
     r"(?=.*[-:])(?:([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:$|[T ]+(?=[0-9])))?"
     r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{1,2})(?:\.([0-9]*))?)?(?: ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
@@ -225,6 +229,8 @@ def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
     ('iso', '%d.%m.%Y')
     >>> date_notation(["01/02/2024", "31/12/2023"]), date_notation(["01/02/2024"]), date_notation(["9:30", "17:05"])
     ('%d/%m/%Y', '%m/%d/%Y', '%H:%M')
+    >>> date_notation(["2024-01", "2023-12"]), date_notation(["Fri 05 Jan 2024"]), date_notation(["2024-13", "2024-01"])
+    ('%Y-%m', '%a %d %b %Y', None)
     >>> date_notation(["1.5", "2.25"]), date_notation(["red", "blue"])
     (None, None)
     """
@@ -247,6 +253,47 @@ def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
     return None
 
 
+def looks_dated(text: str) -> bool:
+    """Return whether a text has the look of a date."""
+    return _LOOKS_DATED.search(text) is not None
+
+
+def mostly_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
+    """Return the notation in which almost all cells are dates, and the texts that are not; None if there is none.
+
+    Examples
+    --------
+    >>> cells = {f"2024-01-{day:02}": 1 for day in range(1, 31)}
+    >>> mostly_dates({**cells, "soon": 1}), mostly_dates({**cells, **{word: 9 for word in ("a", "b", "c")}})
+    (('iso', ['soon']), None)
+    """
+    import pyarrow as pa
+
+    texts = {text: n for value, n in counts.items() if (text := value.strip(SPACES)).lower() not in ABSENT}
+    first, cells = list(texts)[:_FIRST], sum(texts.values())
+    if sum(map(looks_dated, first)) < _MOSTLY * len(first) or cells < _FEW or all(map(is_number, first)):
+        return None
+    for notation in DATES:
+        if sum(_moments(pa.array([text]), notation) is not None for text in first) >= _MOSTLY * len(first):
+            wrong = _not_dates(list(texts), notation, int((1 - _SURE) * cells))
+            if wrong and sum(texts[text] for text in wrong) <= (1 - _SURE) * cells:
+                return notation, wrong
+    return None
+
+
+def _not_dates(texts: list[str], notation: str, most: int) -> list[str]:
+    """Return the texts that are not in a notation, found by halves; a few more than ``most`` if there are more."""
+    import pyarrow as pa
+
+    if not texts or _moments(pa.array(texts), notation) is not None:
+        return []
+    if len(texts) == 1:
+        return texts
+    half = len(texts) // 2
+    wrong = _not_dates(texts[:half], notation, most)
+    return wrong if len(wrong) > most else wrong + _not_dates(texts[half:], notation, most - len(wrong))
+
+
 def _moments(texts: Any, notation: str) -> Any:
     """Return texts as moments of Arrow without a zone; None if one of them is none in this notation."""
     import pyarrow as pa
@@ -259,6 +306,8 @@ def _moments(texts: Any, notation: str) -> Any:
             except pa.ArrowInvalid:
                 continue
         return _iso_moments(texts)
+    if notation == MONTHS and not pc.all(pc.match_substring_regex(texts, _YEAR_AND_MONTH)).as_py():
+        return None
     made = pc.strptime(texts, format=notation, unit="us", error_is_null=True)
     if made.null_count > texts.null_count:
         return None

@@ -175,6 +175,7 @@ def notes(data: Collected, preparation: Preparation) -> Iterator[str]:
         for feature, levels in zip(preparation.role("category"), data.levels, strict=True)
         if feature.pooled
     ]
+    yield from chosen.warnings
     if pooled:
         yield f"Rare levels pooled: {', '.join(pooled)}."
 
