@@ -90,9 +90,9 @@ def show_rows(facts: Facts, console: Any) -> None:
     rows, columns = facts.rows, facts.columns
     line = f"{facts.source}: {times_of(rows.read, 'row')}"
     if rows.dropped:
-        line += f", {rows.dropped:,} dropped (missing values: {_counts(facts.dropped_for)})"
+        line += f", {rows.dropped:,} dropped (missing values: {counts_by_column(facts.dropped_for)})"
     if facts.imputed:
-        line += f"; missing values imputed: {_counts(facts.imputed)}"
+        line += f"; missing values imputed: {counts_by_column(facts.imputed)}"
     console.print(line + ".")
     test = f", test set {rows.test:,}" if rows.test else ""
     used = columns.used
@@ -115,7 +115,7 @@ def show_rows(facts: Facts, console: Any) -> None:
     console.print(f"Classes: {every}{more}.")
 
 
-def _counts(missing: Mapping[str, int]) -> str:
+def counts_by_column(missing: Mapping[str, int]) -> str:
     """Return how many values are missing, by column, for the first columns."""
     return listed(f"{name} {count:,}" for name, count in missing.items())
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from separatrix import __version__
 from separatrix.files import ScratchFolder
-from separatrix.tables.collect import collect
+from separatrix.tables.collect import Collected, collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.contenders import CONTENDERS
 from separatrix.tables.compare.mcnemar import mcnemar_holm
@@ -159,7 +159,7 @@ def compare(
         data = {
             "source": source.name, "rows": {"read": collected.n_read, "dropped": collected.n_dropped, **splits.rows},
             "numbers": splits.width, "sparse": splits.sparse, "scale": splits.scale,
-            "classes": splits.class_counts(collected.classes),
+            "classes": splits.class_counts(collected.classes), "imputed": _imputed(collected, options),
         }  # fmt: skip
         del collected  # its rows are on disk now
         comparison = Comparison(data, plan)
@@ -177,6 +177,15 @@ def compare(
         except KeyboardInterrupt:
             comparison.interrupted = True
     return comparison
+
+
+def _imputed(collected: Collected, options: ColumnOptions) -> dict[str, int]:
+    """Return how many values were imputed, by column, most first."""
+    if options.missing not in ("impute", "mean"):
+        return {}
+    target = collected.chosen.target
+    counts = sorted(collected.missing.items(), key=lambda pair: -pair[1])
+    return {name: n for name, n in counts if target is None or name != target.name}  # rows without a label are dropped
 
 
 def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch: Watch) -> None:
