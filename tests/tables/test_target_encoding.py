@@ -62,7 +62,7 @@ def test_a_model_is_trained_on_cross_fitted_rows_and_predicts_by_all(tmp_path):
     sx.save(model, tmp_path / "t.sx")
     again = sx.load(tmp_path / "t.sx")
     assert np.array_equal(matrix(again, path), matrix(model, path))
-    with pytest.raises(ValueError, match=r"city are target encoded.*cross-fitting, and cannot be read again"):
+    with pytest.raises(ValueError, match=r"target-encoded columns \(city\), .* cannot be read again"):
         trained_on(model, path)
 
 

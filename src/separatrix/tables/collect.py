@@ -242,8 +242,8 @@ def _check_roles(
     lacking = keeper.lacking if done else {}
     first_rows = {column.name: levels[k].first_rows for k, column in enumerate(keeper.chosen.categories)}
     roles, problems = suggested(chosen, options, values, numbers, lacking, keeper.kept, first_rows)
-    settled = {name for name, role in detected.items() if role.role == "category"}
-    roles = {name: role for name, role in roles.items() if name not in settled}
+    decided = {name for name, role in detected.items() if role.role == "category"}
+    roles = {name: role for name, role in roles.items() if name not in decided}
     if not done:  # more rows may fill it
         roles = {name: role for name, role in roles.items() if role.why != "empty"}
     if done:

@@ -12,6 +12,7 @@ import numpy as np
 from separatrix.tables.columns import ChosenColumns, ColumnOptions, Role
 from separatrix.tables.notations import date_notation, mostly_dates, number_notation
 from separatrix.tables.sources.base import Column
+from separatrix.tables.sources.cells import SPACES
 from separatrix.tables.sources.messages import quoted
 
 ENOUGH = 1000  # known values that decide on a column for good
@@ -121,7 +122,7 @@ def _not_all_dates(
     name: str, counts: Mapping[str, int], first_rows: Mapping[str, int], notation: str, wrong: list[str], role: Role
 ) -> str:
     """Return the warning of a column in which some cells are not dates."""
-    those = {value: first_rows.get(value, 0) for value in counts if value.strip() in wrong}
+    those = {value: first_rows.get(value, 0) for value in counts if value.strip(SPACES) in wrong}
     cell = min(those, key=lambda value: those[value])
     row = f", the first in row {those[cell]:,}" if those[cell] else ", as"
     use = {"none": "left out", "text": "read as text"}.get(role.role, "a category")

@@ -74,8 +74,8 @@ def read_training(model: TableModel, source: TableSource | MatrixSource) -> Trai
     encoded = [feature.name for feature in model.preparation.features if feature.shares]
     if encoded:
         raise ValueError(
-            f"the columns {listed(encoded)} are target encoded: the rows that the model was trained on were encoded by "
-            "cross-fitting, and cannot be read again"
+            f"the model has target-encoded columns ({listed(encoded)}), whose training rows were encoded by "
+            "cross-fitting and cannot be read again; fit it without --target-encode"
         )
     split = facts.options.split
     X, codes, weights, labels, order = _complete(model, source, split)
