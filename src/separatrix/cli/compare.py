@@ -28,9 +28,11 @@ from separatrix.cli.options import (
     Source,
     Sql,
     Target,
+    TargetEncode,
     Text,
     WordsBy,
     asked_of,
+    contender_parameters,
     open_named,
     target_of,
 )
@@ -46,6 +48,14 @@ def compare(
             help="Models to compare, separated by commas (may be repeated): averaged, perceptron, voted, pocket, "
             "neuron, logistic, svm, online-svm, kernel-svm, network, kernel-perceptron, k-nn, tree, sk-perceptron, "
             "sk-linear-svc, sk-logistic. [default: all]",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Parameter of one model, such as svm:C=10, or of every model of separatrix that has it, such as C=10; "
+            "may be repeated.",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -77,6 +87,7 @@ def compare(
     number: Number = None,
     date: Date = None,
     dates: DatesBy = None,
+    target_encode: TargetEncode = None,
     certify: Annotated[
         float,
         typer.Option(help="Seconds for the certificate of linear separability; 0 for none.", rich_help_panel=LIMITS),
@@ -138,15 +149,17 @@ def compare(
     """
     from separatrix.cli.comparison import show_comparison
     from separatrix.cli.progress import Bar
+    from separatrix.cli.summary import plain_values
     from separatrix.tables.compare.comparison import compare as run
-    from separatrix.tables.compare.contenders import chosen
+    from separatrix.tables.compare.contenders import chosen, parameters_by_model
     from separatrix.tables.compare.plan import ComparisonPlan
 
     if test is not None and folds is not None:
         raise ValueError("--test and --folds cannot both be given; choose one")
+    compared = chosen(models or ())
     plan = ComparisonPlan(
-        chosen(models or ()), 0.2 if test is None else test, folds, epochs, seed, time_limit, certify,
-        scaling is not None, metric,
+        compared, 0.2 if test is None else test, folds, epochs, seed, time_limit, certify,
+        scaling is not None, metric, parameters_by_model(contender_parameters(param or []), compared),
     )  # fmt: skip
     options = asked_of(
         target_of(source, target),
@@ -162,6 +175,7 @@ def compare(
         number,
         date,
         dates,
+        target_encode,
     )
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:
@@ -174,7 +188,7 @@ def compare(
     if json:
         import json as to_text
 
-        typer.echo(to_text.dumps(comparison.as_dict() | {"pictures": [str(path) for path in pictures]}))
+        typer.echo(to_text.dumps(plain_values(comparison.as_dict()) | {"pictures": [str(path) for path in pictures]}))
     else:
         show_comparison(comparison, pictures)
     if comparison.interrupted:

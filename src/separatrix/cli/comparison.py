@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from separatrix.cli.summary import show_separability, times_of
+from separatrix.cli.summary import counts_by_column, show_separability, times_of
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
 from separatrix.tables.fit import CERTIFIED_CLASSES
@@ -22,6 +22,10 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
     """Print the table, the significance of differences, what was skipped, and the certificate."""
     console, data, standings = new_console(), comparison.data, comparison.standings
     console.print(_about(comparison))
+    if data["imputed"]:
+        console.print(f"Missing values imputed: {counts_by_column(data['imputed'])}.")
+    if comparison.plan.parameters:
+        console.print(f"Parameters: {_parameters(comparison.plan.parameters)}.")
     console.print()
     if standings:
         table, hidden = _table(comparison, console.width)
@@ -44,6 +48,11 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
         )
     for path in pictures:
         console.print(f"Plot written to {path}.")
+
+
+def _parameters(by_model: dict[str, dict[str, Any]]) -> str:
+    """Return the parameters of models as they are given to --param."""
+    return ", ".join(f"{model}:{name}={value}" for model, own in by_model.items() for name, value in own.items())
 
 
 def _names(standings: Any) -> list[str]:

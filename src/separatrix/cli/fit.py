@@ -44,6 +44,7 @@ from separatrix.cli.options import (
     Source,
     Sql,
     Target,
+    TargetEncode,
     Text,
     WordsBy,
     asked_of,
@@ -79,6 +80,7 @@ def fit(
     number: Number = None,
     date: Date = None,
     dates: DatesBy = None,
+    target_encode: TargetEncode = None,
     model: Annotated[
         Model | None,
         typer.Option(
@@ -203,6 +205,7 @@ def fit(
             "--record": record, "--every": every,
             "--weight": weight, "--missing": missing, "--text-method": text_method, "--max-levels": max_levels,
             "--category": category, "--number": number, "--date": date, "--dates": dates,
+            "--target-encode": target_encode,
             "--split": split, "--class-weight": class_weight, "--calibrate": calibrate, "--threshold": threshold,
             "--positive": positive, "--tune": tune or None, "--cv": cv,
         }  # fmt: skip
@@ -224,6 +227,7 @@ def fit(
             number,
             date,
             dates,
+            target_encode,
         )
         options = replace(options, split=split)
         share, file = share_or_file(test, split)

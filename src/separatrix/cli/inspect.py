@@ -162,7 +162,8 @@ def _described(preparation: Any) -> list[str]:
     for feature in preparation.role("category"):
         levels = ", ".join(feature.levels[:12]) + (" ..." if len(feature.levels) > 12 else "")
         more = "; others are pooled" if feature.pooled else ""
-        lines.append(f"One-hot encoded {feature.name}: {levels}{more}.")
+        how = "Target encoded" if feature.shares else "One-hot encoded"
+        lines.append(f"{how} {feature.name}: {levels}{more}.")
     for feature in preparation.role("text"):
         how = "hashed" if feature.words is None else f"{len(feature.words):,} terms, tf-idf"
         lines.append(f"Bag of words of {feature.name} (unigrams and bigrams): {how}.")
@@ -179,6 +180,7 @@ def _preparation(preparation: Any) -> dict[str, Any]:
                 "name": f.name,
                 "role": f.role,
                 **({"levels": list(f.levels)} if f.levels else {}),
+                **({"shares": list(f.shares)} if f.shares else {}),
                 **({"parts": list(f.parts)} if f.parts else {}),
                 **({"notation": f.notation} if f.notation else {}),
             }

@@ -140,6 +140,14 @@ MaxLevels = Annotated[
         rich_help_panel=FEATURES,
     ),
 ]
+TargetEncode = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Categories as the share of each class among their rows instead of one-hot (comma-separated; may be "
+        "repeated); training rows are encoded by cross-fitting.",
+        rich_help_panel=FEATURES,
+    ),
+]
 Sql = Annotated[
     str | None,
     typer.Option(
@@ -216,7 +224,7 @@ def asked_of(
     target: str | None, features: list[str] | None, exclude: list[str] | None, weight: str | None,
     text: list[str] | None, text_method: TextMethod | None, missing: Missing | None, scale: Scale | None,
     max_levels: int | None, category: list[str] | None, number: list[str] | None, date: list[str] | None,
-    dates: Dates | None,
+    dates: Dates | None, target_encode: list[str] | None,
 ) -> Any:  # fmt: skip
     """Return the column options of a command."""
     from separatrix.tables.columns import ColumnOptions
@@ -226,6 +234,7 @@ def asked_of(
         "tfidf" if text_method is None else text_method.value, "impute" if missing is None else missing.value,
         None if scale is None else scale.value, 100 if max_levels is None else max_levels, tuple(category or ()),
         tuple(number or ()), tuple(date or ()), "parts" if dates is None else dates.value,
+        target_encode=tuple(target_encode or ()),
     )  # fmt: skip
 
 
@@ -265,4 +274,22 @@ def parameters(given: list[str]) -> dict[str, Any]:
             except ValueError:
                 value = text
         out[name] = tuple(value) if isinstance(value, list) else value
+    return out
+
+
+def contender_parameters(given: list[str]) -> list[tuple[str | None, str, Any]]:
+    """Return ``MODEL:NAME=VALUE`` or ``NAME=VALUE`` options as model (None: all), name and value of a parameter.
+
+    Examples
+    --------
+    >>> contender_parameters(["svm:C=10", "tol=1e-3"])
+    [('svm', 'C', 10), (None, 'tol', 0.001)]
+    """
+    out: list[tuple[str | None, str, Any]] = []
+    for each in given:
+        before, sign, value = each.partition("=")
+        model, colon, name = before.rpartition(":")
+        if not sign or not name.isidentifier() or (colon and not model):
+            raise ValueError(f"--param must be NAME=VALUE or MODEL:NAME=VALUE, as in C=10 or svm:C=10; found {each!r}")
+        out += [(model if colon else None, *pair) for pair in parameters([f"{name}={value}"]).items()]
     return out

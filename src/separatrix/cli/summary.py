@@ -26,7 +26,7 @@ def model_as_dict(model: Any, path: Path) -> dict[str, Any]:
     """Return all that is known about a model as plain values."""
     decisions = decisions_as_dict(model)
     return {
-        **_plain({**model.facts.to_dict(), **decisions}),
+        **plain_values({**model.facts.to_dict(), **decisions}),
         "model_file": str(path),
         "weights": weights_as_dict(model),
     }
@@ -51,12 +51,12 @@ def weights_as_dict(model: Any, most: int = 1000) -> Any:
     return {"classes": weights.titles, "bias": weights.bias.tolist(), "features": features}
 
 
-def _plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
     """Return values that JSON can hold; what is not finite becomes text."""
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain_values(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain_values(each) for each in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
@@ -90,9 +90,9 @@ def show_rows(facts: Facts, console: Any) -> None:
     rows, columns = facts.rows, facts.columns
     line = f"{facts.source}: {times_of(rows.read, 'row')}"
     if rows.dropped:
-        line += f", {rows.dropped:,} dropped (missing values: {_counts(facts.dropped_for)})"
+        line += f", {rows.dropped:,} dropped (missing values: {counts_by_column(facts.dropped_for)})"
     if facts.imputed:
-        line += f"; missing values imputed: {_counts(facts.imputed)}"
+        line += f"; missing values imputed: {counts_by_column(facts.imputed)}"
     console.print(line + ".")
     test = f", test set {rows.test:,}" if rows.test else ""
     used = columns.used
@@ -115,7 +115,7 @@ def show_rows(facts: Facts, console: Any) -> None:
     console.print(f"Classes: {every}{more}.")
 
 
-def _counts(missing: Mapping[str, int]) -> str:
+def counts_by_column(missing: Mapping[str, int]) -> str:
     """Return how many values are missing, by column, for the first columns."""
     return listed(f"{name} {count:,}" for name, count in missing.items())
 

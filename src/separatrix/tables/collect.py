@@ -131,7 +131,9 @@ def collect(
         except NotationError as problem:  # later rows are written otherwise than those that decided
             if problem.column not in detected or problem.column in options.roles:
                 raise
-            detected[problem.column] = Role("category")
+            dates = detected[problem.column].role == "date"
+            warning = f"Warning: {problem}; the column is a category." if dates else ""
+            detected[problem.column] = Role("category", warning=warning)
         except ColumnsChangedError:  # a column is not what its first rows looked like
             if changed:
                 raise
@@ -237,8 +239,11 @@ def _check_roles(
         values = {name: {} if name in settled and seen[name] else counts for name, counts in values.items()}
         chosen = replace(chosen, categories=tuple(c for c in chosen.categories if c.name not in settled))
     keeper.settled = seen
-    roles, problems = suggested(chosen, options, values, numbers, keeper.lacking if done else {}, keeper.kept)
-    roles = {name: role for name, role in roles.items() if detected.get(name) != Role("category")}
+    lacking = keeper.lacking if done else {}
+    first_rows = {column.name: levels[k].first_rows for k, column in enumerate(keeper.chosen.categories)}
+    roles, problems = suggested(chosen, options, values, numbers, lacking, keeper.kept, first_rows)
+    decided = {name for name, role in detected.items() if role.role == "category"}
+    roles = {name: role for name, role in roles.items() if name not in decided}
     if not done:  # more rows may fill it
         roles = {name: role for name, role in roles.items() if role.why != "empty"}
     if done:
@@ -265,6 +270,7 @@ def _collect_matrix(
         ("--features", options.features), ("--exclude", options.exclude), ("--text", options.text),
         ("--weight", options.weight), ("--split", options.split), ("--category", options.category),
         ("--number", options.number), ("--date", options.date),
+        ("--target-encode", options.target_encode),
     ):  # fmt: skip
         if value:
             raise ValueError(f"{option} names columns, but {where} has no column names")

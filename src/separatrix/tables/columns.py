@@ -50,6 +50,8 @@ class ColumnOptions:
         Dates as their parts, as seconds since 1970, or not at all.
     detect : bool
         Whether to look at the values for numbers and dates in other notations, free text and ids.
+    target_encode : tuple of str
+        Categories that are encoded as the share of each class among the training rows that have the level.
     split : str, optional
         How the test set is drawn, if not at random: ``time:COL`` or ``group:COL``. The column is no feature unless
         ``features`` names it.
@@ -70,6 +72,7 @@ class ColumnOptions:
     dates: str = "parts"
     detect: bool = True
     split: str | None = None
+    target_encode: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value, accepted in (
@@ -89,11 +92,13 @@ class ColumnOptions:
     def roles(self) -> dict[str, str]:
         """The columns whose role was given, and that role."""
         given = {"category": self.category, "number": self.number, "date": self.date, "text": self.text}
-        return {name: role for role, names in given.items() for name in names}
+        return dict.fromkeys(self.target_encode, "category") | {
+            name: role for role, names in given.items() for name in names
+        }
 
     def with_names(self, by_name: Mapping[str, Column]) -> ColumnOptions:
         """Return the same with names one by one that were given with commas between them."""
-        lists = ("features", "exclude", "text", "category", "number", "date")
+        lists = ("features", "exclude", "text", "category", "number", "date", "target_encode")
         named: dict[str, Any] = {name: separated(getattr(self, name), by_name) for name in lists}
         return replace(self, **named)
 
@@ -110,11 +115,14 @@ class Role:
         How numbers or dates are written, where the column is text.
     why : str
         Why it is left out.
+    warning : str
+        What a person should know of it, in a sentence.
     """
 
     role: str
     notation: str = ""
     why: str = ""
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,6 +159,7 @@ class ChosenColumns:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     split: Column | None = None  # by which the test set is drawn
+    warnings: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -227,6 +236,7 @@ def choose(
         {name: role.notation for name, role in roles.items() if role.notation},
         {c.name: parts_of(options.dates, _is_clock(c, roles[c.name])) for c in by_role["date"]},
         {name: role.why for name, role in roles.items() if role.role == "none"}, split,
+        tuple(role.warning for role in roles.values() if role.warning),
     )  # fmt: skip
 
 
@@ -243,8 +253,8 @@ def _check_names(
 ) -> None:
     """Refuse names of no column, and columns that are to be two things at once."""
     seen: dict[str, str] = {}
-    for option in ("--features", "--exclude", "--text", "--category", "--number", "--date"):
-        for name in getattr(options, option[2:]):
+    for option in ("--features", "--exclude", "--text", "--category", "--number", "--date", "--target-encode"):
+        for name in getattr(options, option[2:].replace("-", "_")):
             if column_called(where, by_name, name, option).name in taken:
                 role = "target" if target is not None and name == target.name else "weight"
                 raise ValueError(f"{option} names {name!r}, which is the {role}")

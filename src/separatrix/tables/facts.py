@@ -165,7 +165,7 @@ class Facts:
     certificate : dict or None
         Whether the classes are linearly separable, as JSON.
     no_certificate : str
-        Why there is none: "off", "interrupted", "classes", "size", "disk" or "updated".
+        Why there is none: "off", "interrupted", "classes", "size", "disk", "encoded" or "updated".
     updates : tuple of UpdateRecord
         Later calls of ``update``.
     seconds : float or None

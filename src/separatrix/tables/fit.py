@@ -191,6 +191,8 @@ def _certified(
     rows = table.train
     if facts.on_disk or not isinstance(rows, PreparedRows):
         return replace(facts, no_certificate="disk"), None
+    if facts.options.target_encode:  # the rows were encoded by cross-fitting, and nobody could verify it
+        return replace(facts, no_certificate="encoded"), None
     if interrupted or not seconds:
         return replace(facts, no_certificate="interrupted" if interrupted else "off"), None
     watch("certify")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import known, texts_of, values_of
-from separatrix.tables.notations import ABSENT, NUMBERS, are_answers, not_in, number_notation
+from separatrix.tables.notations import ABSENT, NUMBERS, are_answers, looks_dated, not_in, number_notation
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.sources.cells import is_number, means_number
 from separatrix.tables.sources.messages import quoted
@@ -51,6 +51,7 @@ class Levels:
         self._where, self._name, self._category, self._text = where, name, category, text
         self._fixed = known is not None
         self.unseen: Any = None  # the first value that a fixed list does not have
+        self.first_rows: dict[str, int] = {}  # of each category (from 1), in a column that looks like dates
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(known or ())}
 
     def encode(self, column: Any, first: int) -> NDArray[np.int32]:
@@ -64,7 +65,16 @@ class Levels:
         table = np.array([*(self._code(value) for value in values), MISSING], dtype=np.int32)
         if self._category and self._text is None:
             self._text = _first_text(values, places, first)
+        if self._category and looks_dated(str(next(filter(None, values), ""))):
+            self._note_rows(values, places, first)
         return np.asarray(table[places])  # a missing one is place -1, the last
+
+    def _note_rows(self, values: Sequence[Any], places: NDArray[Any], first: int) -> None:
+        rows = np.zeros(len(values) + 1, dtype=np.int64)
+        rows[places[::-1]] = np.arange(first + len(places) - 1, first - 1, -1)  # the first is written last
+        for value, row in zip(values, rows.tolist(), strict=False):
+            if row and isinstance(value, str):
+                self.first_rows.setdefault(value, row)
 
     def _code(self, value: Any) -> int:
         if value is None or value != value:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -37,18 +37,24 @@ _NUMBERS = {  # notation: what its numbers match, the thousands separators, the 
     "1 234,5": ("[1-9][0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", " \u00a0\u202f", ","),
 }
 NUMBERS = tuple(_NUMBERS)
+_UNIT = r"(?:[^\W\d_]|[°/·]){1,12}"  # km, km/h, °C, m²
+_WITH_UNIT = re.compile(f"[+-]?[0-9.][0-9.,{_SPACES}]*?([{_SPACES}]?)({_UNIT})")
 _CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
 _SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")
 _FEW = 20
+_FIRST = 50  # values that show a notation of dates
+_MOSTLY, _SURE = 0.8, 0.95  # of the first values, and of all cells, in a column of dates in which some cells are wrong
 ISO = "iso"
 _DAYS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%m/%d/%y",
     "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%d %B %Y", "%B %d, %Y",
-    "%Y%m%d",
+    "%Y%m%d", "%a %d %b %Y", "%a, %d %b %Y", "%a %b %d %Y",
 )  # fmt: skip
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
-DATES = (ISO, *(day + clock for day in _DAYS for clock in _CLOCKS), *TIMES)
+MONTHS = "%Y-%m"  # as 2024-01: the first day of the month
+DATES = (ISO, *(day + clock for day in _DAYS for clock in _CLOCKS), *TIMES, MONTHS)
+_YEAR_AND_MONTH = "^(?:1[5-9]|2[0-4])[0-9]{2}-(?:0[1-9]|1[0-2])$"
 _ISO_TEXT = re.compile(
     r"(?=.*[-:])(?:([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:$|[T ]+(?=[0-9])))?"
     r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{1,2})(?:\.([0-9]*))?)?(?: ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
@@ -78,6 +84,8 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     --------
     >>> number_notation(["1,234", "56", "?"]), number_notation(["0,5", "12,25"]), number_notation(["1", "none", "3"])
     ('1,234.5', '1234,5', '1234.5')
+    >>> number_notation(["12 km", "3.5 km"]), number_notation(["12 km", "3 kg"]), number_notation(["12A", "13A"])
+    ('1234.5 km', None, None)
     >>> number_notation(["007", "012"]), number_notation(["a", "1"]), number_notation(["?", "-"])
     (None, None, None)
     >>> number_notation(["00501", "90210"]), number_notation(["00501", "90210"], sure=True)
@@ -91,11 +99,41 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
         return None  # 007 and 012, 00501 and 90210 are names
     if not sure and are_answers(sample):
         return None
+    unit = _unit(sample)
+    bare = [text.removesuffix(unit).rstrip(_SPACES) for text in sample] if unit else sample
     for notation in _NUMBERS:
         match = _pattern(notation).fullmatch
-        if all(map(match, sample)):
-            return notation
+        if all(map(match, bare)):
+            return f"{notation} {unit}" if unit else notation
     return None
+
+
+def _unit(sample: Sequence[str]) -> str:
+    """Return the unit that follows all numbers, empty if there is none; without a space it has two letters or more."""
+    match = _WITH_UNIT.fullmatch(sample[0])
+    if match is None or (not match[1] and len(match[2]) < 2) or match[2].lower() in ("am", "pm"):
+        return ""
+    return match[2] if all(text.endswith(match[2]) for text in sample) else ""
+
+
+def is_number_notation(notation: str) -> bool:
+    """Return whether this is a notation of numbers, with or without a unit.
+
+    Examples
+    --------
+    >>> is_number_notation("1,234.5"), is_number_notation("1 234,5 km/h"), is_number_notation("1234.5 12")
+    (True, True, False)
+    """
+    return any(
+        notation == each or (notation.startswith(f"{each} ") and re.fullmatch(_UNIT, notation[len(each) + 1 :]))
+        for each in NUMBERS
+    )
+
+
+def _parted(notation: str) -> tuple[str, str]:
+    """Return a notation of numbers without its unit, and the unit."""
+    base = next(each for each in NUMBERS if f"{notation} ".startswith(f"{each} "))
+    return base, notation[len(base) + 1 :]
 
 
 def are_answers(sample: Collection[str]) -> bool:
@@ -142,6 +180,8 @@ def read_numbers(column: Any, notation: str) -> Floats:
     array([1234. ,    5.5,    nan,    nan])
     >>> read_numbers(pa.array(["1.234,5", "1.234", "1.5"]), "1.234,5")  # the last is in no other notation than 1234.5
     array([1234.5, 1234. ,    1.5])
+    >>> read_numbers(pa.array(["12 km", "3.5km", "7"]), "1234.5 km")
+    array([12. ,  3.5,  7. ])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -150,10 +190,12 @@ def read_numbers(column: Any, notation: str) -> Floats:
         return as_floats(column)
     encoded = column.dictionary_encode()
     texts = pc.utf8_trim(encoded.dictionary.cast(pa.string()), SPACES)
-    pattern, thousands, decimal = _NUMBERS[notation]
-    fits = pc.match_substring_regex(texts, f"^{_HEAD}(?:{pattern}){_TAIL}$")
+    base, unit = _parted(notation)
+    pattern, thousands, decimal = _NUMBERS[base]
+    bare = pc.replace_substring_regex(texts, f"[{_SPACES}]?{re.escape(unit)}$", "") if unit else texts
+    fits = pc.match_substring_regex(bare, f"^{_HEAD}(?:{pattern}){_TAIL}$")
     plain = pc.match_substring_regex(texts, f"^{_SIGN}{_PLAIN}$")  # another file may be written so
-    marks = pc.replace_substring_regex(texts, f"[$€£%{_SPACES}{thousands}]", "")
+    marks = pc.replace_substring_regex(bare, f"[$€£%{_SPACES}{thousands}]", "")
     digits = pc.if_else(fits, pc.replace_substring(marks, decimal, "."), texts)
     fits = pc.or_(fits, plain)
     numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), None).cast(pa.float64())
@@ -187,6 +229,8 @@ def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
     ('iso', '%d.%m.%Y')
     >>> date_notation(["01/02/2024", "31/12/2023"]), date_notation(["01/02/2024"]), date_notation(["9:30", "17:05"])
     ('%d/%m/%Y', '%m/%d/%Y', '%H:%M')
+    >>> date_notation(["2024-01", "2023-12"]), date_notation(["Fri 05 Jan 2024"]), date_notation(["2024-13", "2024-01"])
+    ('%Y-%m', '%a %d %b %Y', None)
     >>> date_notation(["1.5", "2.25"]), date_notation(["red", "blue"])
     (None, None)
     """
@@ -209,6 +253,47 @@ def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
     return None
 
 
+def looks_dated(text: str) -> bool:
+    """Return whether a text has the look of a date."""
+    return _LOOKS_DATED.search(text) is not None
+
+
+def mostly_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
+    """Return the notation in which almost all cells are dates, and the texts that are not; None if there is none.
+
+    Examples
+    --------
+    >>> cells = {f"2024-01-{day:02}": 1 for day in range(1, 31)}
+    >>> mostly_dates({**cells, "soon": 1}), mostly_dates({**cells, **{word: 9 for word in ("a", "b", "c")}})
+    (('iso', ['soon']), None)
+    """
+    import pyarrow as pa
+
+    texts = {text: n for value, n in counts.items() if (text := value.strip(SPACES)).lower() not in ABSENT}
+    first, cells = list(texts)[:_FIRST], sum(texts.values())
+    if sum(map(looks_dated, first)) < _MOSTLY * len(first) or cells < _FEW or all(map(is_number, first)):
+        return None
+    for notation in DATES:
+        if sum(_moments(pa.array([text]), notation) is not None for text in first) >= _MOSTLY * len(first):
+            wrong = _not_dates(list(texts), notation, int((1 - _SURE) * cells))
+            if wrong and sum(texts[text] for text in wrong) <= (1 - _SURE) * cells:
+                return notation, wrong
+    return None
+
+
+def _not_dates(texts: list[str], notation: str, most: int) -> list[str]:
+    """Return the texts that are not in a notation, found by halves; a few more than ``most`` if there are more."""
+    import pyarrow as pa
+
+    if not texts or _moments(pa.array(texts), notation) is not None:
+        return []
+    if len(texts) == 1:
+        return texts
+    half = len(texts) // 2
+    wrong = _not_dates(texts[:half], notation, most)
+    return wrong if len(wrong) > most else wrong + _not_dates(texts[half:], notation, most - len(wrong))
+
+
 def _moments(texts: Any, notation: str) -> Any:
     """Return texts as moments of Arrow without a zone; None if one of them is none in this notation."""
     import pyarrow as pa
@@ -221,6 +306,8 @@ def _moments(texts: Any, notation: str) -> Any:
             except pa.ArrowInvalid:
                 continue
         return _iso_moments(texts)
+    if notation == MONTHS and not pc.all(pc.match_substring_regex(texts, _YEAR_AND_MONTH)).as_py():
+        return None
     made = pc.strptime(texts, format=notation, unit="us", error_is_null=True)
     if made.null_count > texts.null_count:
         return None

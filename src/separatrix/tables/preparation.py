@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.columns import MISSING, SCALES
-from separatrix.tables.notations import DATES, NUMBERS, PARTS
+from separatrix.tables.notations import DATES, PARTS, is_number_notation
 from separatrix.tables.raw_rows import RawRows
 
 ROLES = ("number", "date", "category", "text")
@@ -75,6 +75,10 @@ class Feature:
         Of a number or date that is text in a file: how it is written.
     parts : tuple of str
         Of a date: the parts that it becomes.
+    shares : tuple of str
+        Of a target-encoded category: the classes whose shares it becomes.
+    encoding : array of shape (levels + 2, shares), optional
+        Of a target-encoded category: the shares for each level, an unknown one and a missing one.
     """
 
     name: str
@@ -87,14 +91,18 @@ class Feature:
     pooled: bool = False
     notation: str = ""
     parts: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+    encoding: Floats | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.role not in ROLES or self.kind not in KINDS:
             raise ValueError(f"no column can be {self.name!r} with the role {self.role!r} and the kind {self.kind!r}")
         if type(self.gaps) is not bool or type(self.pooled) is not bool or (self.gaps and self.role == "text"):
             raise ValueError(f"the missing values of column {self.name!r} do not fit its role {self.role!r}")
-        notations = {"number": NUMBERS, "date": DATES}.get(self.role, ())
-        if self.notation not in ("", *notations) or (self.pooled and self.role != "category"):
+        known = not self.notation or (self.role == "date" and self.notation in DATES)
+        if self.role == "number" and isinstance(self.notation, str):
+            known = known or is_number_notation(self.notation)
+        if not known or (self.pooled and self.role != "category"):
             raise ValueError(f"column {self.name!r} with the role {self.role!r} is not read as {self.notation!r:.60}")
         if (
             not isinstance(self.parts, tuple)
@@ -104,7 +112,7 @@ class Feature:
             raise ValueError(f"the parts of column {self.name!r} are damaged")
         if (self.role == "date") != bool(self.parts):
             raise ValueError(f"the parts of column {self.name!r} do not fit its role {self.role!r}")
-        for values in (self.levels, self.words or ()):
+        for values in (self.levels, self.words or (), self.shares):
             if not isinstance(values, tuple) or not all(isinstance(value, str) for value in values):
                 raise ValueError(f"the values of column {self.name!r} are not all text")
             if len(set(values)) < len(values):
@@ -113,6 +121,13 @@ class Feature:
             raise ValueError(f"the values of column {self.name!r} do not fit its role {self.role!r}")
         if (self.words is None) != (self.rarity is None) or self.words == ():
             raise ValueError(f"the words of column {self.name!r} do not fit their rarity")
+        if (self.encoding is None) == bool(self.shares) or (self.shares and (self.role != "category" or self.pooled)):
+            raise ValueError(f"the target encoding of column {self.name!r} does not fit its role {self.role!r}")
+        if self.encoding is not None:
+            if np.shape(self.encoding) != (len(self.levels) + 2, len(self.shares)):
+                raise ValueError(f"the target encoding of column {self.name!r} does not fit its values")
+            what = f"the target encoding of column {self.name!r}"
+            _check_numbers(what, np.ravel(self.encoding), np.size(self.encoding))
         if self.words is not None:
             _check_numbers(f"the rarity of the words of {self.name!r}", self.rarity, len(self.words))
 
@@ -123,6 +138,8 @@ class Feature:
             return 1
         if self.role == "date":
             return len(self.parts)
+        if self.shares:
+            return len(self.shares)
         if self.role == "category":
             return len(self.levels) + self.pooled + self.gaps
         return HASHED if self.words is None else len(self.words)
@@ -139,6 +156,8 @@ class Feature:
             return [self.name]
         if self.role == "date":
             return [f"{self.name} {part}" for part in self.parts]
+        if self.shares:
+            return [f"{self.name}: share of {share}" for share in self.shares]
         if self.role == "category":
             more = ["(other)"] * self.pooled + ["(missing)"] * self.gaps
             return [f"{self.name}={level}" for level in (*self.levels, *more)]
@@ -259,23 +278,30 @@ class Preparation:
         factor[: len(own_factor)], shift[: len(own_shift)] = own_factor, own_shift
         return factor, shift
 
-    def matrix(self, raw: RawRows, *, overwrite: bool = False) -> Any:
+    def matrix(self, raw: RawRows, *, overwrite: bool = False, encoded: Mapping[str, Floats] | None = None) -> Any:
         """Return the numbers of each row, dense or CSR; nothing may be missing unless it is imputed.
 
-        With ``overwrite`` they may take the place of the numbers in ``raw``.
+        With ``overwrite`` they may take the place of the numbers in ``raw``. ``encoded`` are the numbers of
+        target-encoded columns where these are training rows.
         """
+        encoded = encoded or {}
         gone = self._gone(raw.numbers)
         numbers = self._scaled(raw.numbers, overwrite)
         if self.anonymous or (len(self.numeric) == len(self.features) and not self.gaps):
             return numbers
         if self.sparse:
-            return self._stacked(raw, numbers, gone)
+            return self._stacked(raw, numbers, gone, encoded)
         out = np.zeros((len(raw), self.width), dtype=numbers.dtype)
         place, every = numbers.shape[1], np.arange(len(raw))
         out[:, :place] = numbers
         out[:, place : place + gone.shape[1]] = gone
         place += gone.shape[1]
         for k, feature in enumerate(self.role("category")):
+            if feature.encoding is not None:
+                shares = encoded.get(feature.name, feature.encoding[raw.codes[:, k]])
+                out[:, place : place + feature.width] = shares
+                place += feature.width
+                continue
             own = feature.places(raw.codes[:, k])
             known = own >= 0
             out[every[known], place + own[known]] = 1.0
@@ -317,13 +343,16 @@ class Preparation:
                 into[:] = block
         return out
 
-    def _stacked(self, raw: RawRows, numbers: Any, gone: NDArray[np.bool_]) -> Any:
+    def _stacked(self, raw: RawRows, numbers: Any, gone: NDArray[np.bool_], encoded: Mapping[str, Floats]) -> Any:
         from scipy import sparse
 
         kind = numbers.dtype
         parts = [sparse.csr_matrix(each) for each in (numbers, gone.astype(kind)) if each.shape[1]]
         for k, each in enumerate(self.role("category")):
-            parts.append(_one_hot(each.places(raw.codes[:, k]), each.width, kind))
+            if each.encoding is not None:
+                parts.append(sparse.csr_matrix(encoded.get(each.name, each.encoding[raw.codes[:, k]]), dtype=kind))
+            else:
+                parts.append(_one_hot(each.places(raw.codes[:, k]), each.width, kind))
         parts += [self._words(texts, k).astype(kind, copy=False) for k, texts in enumerate(raw.texts)]
         out = sparse.hstack(parts, format="csr") if len(parts) > 1 else parts[0]
         out.sort_indices()

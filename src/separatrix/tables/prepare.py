@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from separatrix.tables.sources.duck import identifier
 from separatrix.tables.split import GivenSplit, TestSplit, split_by
 from separatrix.tables.split_column import parse_split
 from separatrix.tables.store import MemoryRows, class_counts
+from separatrix.tables.target_encoding import cross_fitted, encoded_classes, target_encoding
 
 _BLOCK = 4096  # rows compared together to find constant columns
 _QUANTITY = 30  # labels that are whole numbers: hardly classes
@@ -131,9 +132,11 @@ def prepare(
     n, n_test = data.rows.n, split.n_test
     when = f"with --test {test:g}; use --test 0"
     if isinstance(data.rows, MemoryRows):
-        made = _in_memory(data, split, options, when)
+        made = _in_memory(data, split, options, when, seed)
     else:
         assert isinstance(split, TestSplit)
+        if options.target_encode:
+            raise ValueError("--target-encode needs all rows in memory, and these rows are on disk; leave it out")
         made = _on_disk(data, data.rows, split, options, when, folder, watch)
     facts = Facts(
         separatrix=__version__,
@@ -162,6 +165,9 @@ def notes(data: Collected, preparation: Preparation) -> Iterator[str]:
         if noted:
             yield f"Read as {what}: " + ", ".join(f"{each.name} ({each.notation})" for each in noted) + "."
     texts = [column.name for column in chosen.texts if column.name not in named]
+    encoded = [feature.name for feature in preparation.features if feature.shares]
+    if encoded:
+        yield f"Target encoded (training rows by cross-fitting): {', '.join(encoded)}."
     if texts:
         yield f"Read as text (bag of words): {', '.join(texts)}."
     pooled = [
@@ -169,6 +175,7 @@ def notes(data: Collected, preparation: Preparation) -> Iterator[str]:
         for feature, levels in zip(preparation.role("category"), data.levels, strict=True)
         if feature.pooled
     ]
+    yield from chosen.warnings
     if pooled:
         yield f"Rare levels pooled: {', '.join(pooled)}."
 
@@ -208,7 +215,7 @@ class _Made(NamedTuple):
     leaks: list[str]
 
 
-def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOptions, when: str) -> _Made:
+def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOptions, when: str, seed: int) -> _Made:
     assert isinstance(data.rows, MemoryRows)
     learned, tested = data.rows.raw, None
     data.rows = MemoryRows(learned.take(np.zeros(0, dtype=np.intp)))  # a copy of no rows: all others can be freed
@@ -220,7 +227,7 @@ def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOp
     check_classes(data, labels, when)
     made = learn_preparation(data, options, learned)
     giving_away = leaks(data, learned)
-    X = made.matrix(learned, overwrite=True)
+    X = made.training_matrix(learned, seed, overwrite=True)
     test = None if tested is None else PreparedRows(made.matrix(tested), _labels(tested), tested.weights)
     counts = np.bincount(labels, minlength=len(data.classes))
     train = PreparedRows(X, labels, learned.weights)
@@ -311,15 +318,28 @@ class Statistics(NamedTuple):
 
 
 class LearnedPreparation(NamedTuple):
-    """What is to be done to each row, the constant columns, and the new codes of categories whose levels are pooled."""
+    """What is to be done to each row, the constant columns, the new codes of pooled categories, how many classes."""
 
     preparation: Preparation
     constant: list[str]
     pooling: Recode
+    classes: int
 
     def matrix(self, raw: RawRows, *, overwrite: bool = False) -> Any:
         """Return the features of rows whose codes are those of all levels."""
         return self.preparation.matrix(self.pooling(raw), overwrite=overwrite)
+
+    def training_matrix(self, raw: RawRows, seed: int, *, overwrite: bool = False) -> Any:
+        """Return the features of the rows that this was learned from; target-encoded columns by cross-fitting."""
+        if not any(feature.shares for feature in self.preparation.features):
+            return self.matrix(raw, overwrite=overwrite)
+        labels = _labels(raw)
+        encoded = {
+            feature.name: cross_fitted(raw.codes[:, k], len(feature.levels), labels, self.classes, feature.gaps, seed)
+            for k, feature in enumerate(self.preparation.role("category"))
+            if feature.shares
+        }
+        return self.preparation.matrix(self.pooling(raw), overwrite=overwrite, encoded=encoded)
 
 
 def learn_preparation(
@@ -351,8 +371,14 @@ def learn_preparation(
     if bad.size:
         name = data.number_name(int(bad[0]))
         raise ValueError(f"{data.where}, column {name!r} has numbers too large to be scaled; use --scale none")
-    pools = [_pooled(count, options.max_levels) for count in counts]
+    pools = [
+        _pooled(count, len(count) if column.name in options.target_encode else options.max_levels)
+        for column, count in zip(data.chosen.categories, counts, strict=True)
+    ]
     features = _features(data, options, texts, known.gaps, counts, pools)
+    if options.target_encode:
+        assert isinstance(learned, RawRows)
+        features = tuple(_target_encoded(data, options, learned, features))
     preparation = Preparation(
         features, options.missing, scale, known.shift, known.factor, known.fills, sparse or is_wide(features),
         data.anonymous,
@@ -363,8 +389,24 @@ def learn_preparation(
         for feature in preparation.numeric:
             constant += [feature.name] * bool(same[place : place + feature.width].all() and not feature.gaps)
             place += feature.width
-        constant += [feature.name for feature in preparation.role("category") if feature.width == 1]
-    return LearnedPreparation(preparation, constant, Recode(pools, None))
+        one_hot = [feature for feature in preparation.role("category") if not feature.shares]
+        constant += [feature.name for feature in one_hot if feature.width == 1]
+    return LearnedPreparation(preparation, constant, Recode(pools, None), len(data.classes))
+
+
+def _target_encoded(
+    data: Collected, options: ColumnOptions, learned: RawRows, features: Sequence[Feature]
+) -> Iterator[Feature]:
+    """Yield the features, those that are to be target encoded with the shares of the classes."""
+    shares = tuple(str(data.classes[label]) for label in encoded_classes(len(data.classes)))
+    place = {column.name: k for k, column in enumerate(data.chosen.categories)}
+    for feature in features:
+        if feature.name not in options.target_encode:
+            yield feature
+            continue
+        codes = learned.codes[:, place[feature.name]]
+        encoding = target_encoding(codes, len(feature.levels), _labels(learned), len(data.classes), feature.gaps)
+        yield replace(feature, shares=shares, encoding=encoding)
 
 
 def _counted(codes: NDArray[np.int32], levels: int) -> NDArray[np.int64]:

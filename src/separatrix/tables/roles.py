@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from separatrix.tables.columns import ChosenColumns, ColumnOptions, Role
-from separatrix.tables.notations import date_notation, number_notation
+from separatrix.tables.notations import date_notation, mostly_dates, number_notation
 from separatrix.tables.sources.base import Column
+from separatrix.tables.sources.cells import SPACES
+from separatrix.tables.sources.messages import quoted
 
 ENOUGH = 1000  # known values that decide on a column for good
 _FEWEST = 20  # rows: in fewer, values are unique by chance
@@ -37,6 +40,7 @@ def suggested(
     numbers: Any,
     missing: Mapping[str, int],
     rows: int,
+    first_rows: Mapping[str, Mapping[str, int]],
 ) -> tuple[dict[str, Role], list[str]]:
     """Return the roles that rows suggest for columns where it is another than now, and what is wrong with given ones.
 
@@ -54,13 +58,16 @@ def suggested(
         How many values are missing, by column.
     rows : int
         How many rows there are.
+    first_rows : dict of dict
+        For category columns that look like dates the first row with each value.
     """
     out: dict[str, Role] = {}
     problems: list[str] = []
     given = options.roles
     for column in chosen.categories:
         try:
-            role = _of_values(column, values[column.name], options, given.get(column.name))
+            counts, known_rows = values[column.name], first_rows.get(column.name, {})
+            role = _of_values(column, counts, options, given.get(column.name), known_rows)
         except ValueError as problem:
             problems.append(str(problem))
             continue
@@ -83,7 +90,13 @@ def suggested(
     return out, problems
 
 
-def _of_values(column: Column, counts: Mapping[str, int], options: ColumnOptions, given: str | None) -> Role | None:
+def _of_values(
+    column: Column,
+    counts: Mapping[str, int],
+    options: ColumnOptions,
+    given: str | None,
+    first_rows: Mapping[str, int],
+) -> Role | None:
     """Return what the different texts of a category column suggest; None for a category."""
     if not counts:
         return Role("none", why="empty")
@@ -98,6 +111,30 @@ def _of_values(column: Column, counts: Mapping[str, int], options: ColumnOptions
         return Role("number", notation)
     if (notation := date_notation(counts)) is not None:
         return Role("none", why="dates") if options.dates == "drop" else Role("date", notation)
+    role = _of_texts(counts)
+    if (dates := mostly_dates(counts)) is None:
+        return role
+    role = role or Role("category")
+    return replace(role, warning=_not_all_dates(column.name, counts, first_rows, *dates, role))
+
+
+def _not_all_dates(
+    name: str, counts: Mapping[str, int], first_rows: Mapping[str, int], notation: str, wrong: list[str], role: Role
+) -> str:
+    """Return the warning of a column in which some cells are not dates."""
+    those = {value: first_rows.get(value, 0) for value in counts if value.strip(SPACES) in wrong}
+    cell = min(those, key=lambda value: those[value])
+    row = f", the first in row {those[cell]:,}" if those[cell] else ", as"
+    use = {"none": "left out", "text": "read as text"}.get(role.role, "a category")
+    cells, known = sum(counts[value] for value in those), sum(counts.values())
+    return (
+        f"Warning: column {name!r} is almost all dates ({notation}), but {cells:,} of {known:,} values are not{row} "
+        f"({quoted(cell)}), so it is {use}: fix these cells, or leave them empty if the value is missing."
+    )
+
+
+def _of_texts(counts: Mapping[str, int]) -> Role | None:
+    """Return whether different texts are sentences or ids; None for a category."""
     different, known = len(counts), sum(counts.values())
     if different < max(_FEWEST, known / 2):
         return None

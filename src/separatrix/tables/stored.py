@@ -25,7 +25,8 @@ STORED = {
     ),
     "Preparation": Stored("separatrix.tables.preparation", model=True),
     "Feature": Stored(
-        "separatrix.tables.preparation", defaults={"gaps": False, "pooled": False, "notation": "", "parts": ()}
+        "separatrix.tables.preparation",
+        defaults={"gaps": False, "pooled": False, "notation": "", "parts": (), "shares": (), "encoding": None},
     ),
     "SigmoidCalibration": Stored("separatrix.tables.calibration"),
     "IsotonicCalibration": Stored("separatrix.tables.calibration"),
@@ -43,7 +44,12 @@ STORED = {
     "UpdateRecord": Stored("separatrix.tables.facts"),
     "ColumnOptions": Stored(
         "separatrix.tables.columns",
-        defaults={"category": (), "number": (), "date": (), "dates": "parts", "detect": False, "split": None},
+        defaults={
+            **dict.fromkeys(("category", "number", "date", "target_encode"), ()),
+            "dates": "parts",
+            "detect": False,
+            "split": None,
+        },
     ),
     "Settings": Stored(
         "separatrix.tables.settings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ from separatrix.tables.collect import collect
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.frames import as_arrow
 from separatrix.tables.memory import available
-from separatrix.tables.prepare import learn_preparation, notes
-from separatrix.tables.raw_rows import join
+from separatrix.tables.prepare import LearnedPreparation, learn_preparation, notes
+from separatrix.tables.raw_rows import RawRows, join
 from separatrix.tables.rows import ModelRows, incomplete
 from separatrix.tables.settings import COPIES
 from separatrix.tables.sources.in_memory import TableInMemory
@@ -49,6 +50,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Dates as their parts, as seconds since 1970, or not at all.
     text_method : {"tfidf", "hashed"}, default="tfidf"
         Unigrams and bigrams weighted by tf-idf, or hashed.
+    target_encode : sequence of str
+        Categories that become the share of each class among the rows that have the level, as by scikit-learn's
+        TargetEncoder; ``fit`` then needs the labels, and ``fit_transform`` encodes by cross-fitting.
+    random_state : int, default=0
+        Random seed of the folds of cross-fitting.
 
     Attributes
     ----------
@@ -83,10 +89,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         exclude: Sequence[str] = (),
         dates: str = "parts",
         text_method: str = "tfidf",
+        target_encode: Sequence[str] = (),
+        random_state: int = 0,
     ) -> None:
         self.missing, self.scale, self.max_levels = missing, scale, max_levels
         self.category, self.number, self.date, self.text, self.exclude = category, number, date, text, exclude
         self.dates, self.text_method = dates, text_method
+        self.target_encode, self.random_state = target_encode, random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what is to be done to each row of a frame or Arrow table.
@@ -95,24 +104,41 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : frame of pandas or polars, or Arrow table
             The rows; without the target.
-        y : ignored
-            For pipelines.
+        y : array, optional
+            The labels, which ``target_encode`` needs.
         """
+        self._learn(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from rows and return their numbers; target-encoded columns by cross-fitting."""
+        made, raw = self._learn(X, y)
+        return made.training_matrix(raw, self.random_state) if self.target_encode else self.transform(X)
+
+    def _learn(self, X: Any, y: Any) -> tuple[LearnedPreparation, RawRows]:
+        """Learn what is to be done to each row; return it, and the rows."""
         options = ColumnOptions(
             exclude=tuple(self.exclude), text=tuple(self.text), text_method=self.text_method, missing=self.missing,
             scale=self.scale, max_levels=self.max_levels, category=tuple(self.category), number=tuple(self.number),
-            date=tuple(self.date), dates=self.dates,
+            date=tuple(self.date), dates=self.dates, target_encode=tuple(self.target_encode),
         )  # fmt: skip
         with ScratchFolder() as folder:
             source = TableInMemory(as_arrow(X), "the table")
             data = collect(source, options, limit=available() * COPIES, folder=folder, labelled=False)
         assert isinstance(data.rows, MemoryRows)
-        made = learn_preparation(data, options, data.rows.raw)
+        raw = data.rows.raw
+        if options.target_encode:
+            if y is None or len(y) != len(raw):
+                rows = "none" if y is None else f"{len(y):,} for {len(raw):,} rows without missing values"
+                raise ValueError(f"target_encode needs the label of each row, y; found {rows}")
+            classes, codes = np.unique(np.asarray(y), return_inverse=True)
+            data.classes, raw = classes.tolist(), replace(raw, labels=codes.astype(np.int32))
+        made = learn_preparation(data, options, raw)
         self.preparation_ = made.preparation
         self.notes_ = tuple(notes(data, made.preparation))
         self.feature_names_in_ = np.array([each.name for each in made.preparation.features], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        return self
+        return made, raw
 
     def transform(self, X: Any) -> Any:
         """Return the numbers of each row: an array, or a CSR matrix where most of them are 0."""

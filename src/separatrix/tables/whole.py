@@ -21,6 +21,7 @@ from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.split import TestSplit, split_by
 from separatrix.tables.split_column import SplitReader, parse_split
 from separatrix.tables.store import MemoryRows
+from separatrix.text import listed
 
 
 class Whole(NamedTuple):
@@ -70,6 +71,12 @@ def read_training(model: TableModel, source: TableSource | MatrixSource) -> Trai
     facts = model.facts
     if facts.data is None:
         raise ValueError("the model does not say which rows it was trained on; fit it again")
+    encoded = [feature.name for feature in model.preparation.features if feature.shares]
+    if encoded:
+        raise ValueError(
+            f"the model has target-encoded columns ({listed(encoded)}), whose training rows were encoded by "
+            "cross-fitting and cannot be read again; fit it without --target-encode"
+        )
     split = facts.options.split
     X, codes, weights, labels, order = _complete(model, source, split)
     counts = np.bincount(codes, minlength=len(labels))

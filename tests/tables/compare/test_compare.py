@@ -484,7 +484,7 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
     result = json.loads(out)
     assert set(result) == {
         "separatrix", "source", "rows", "numbers", "sparse", "scale", "classes", "plan", "threads", "contenders",
-        "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures", "metric",
+        "left_out", "baseline", "certificate", "scaling", "interrupted", "pictures", "metric", "imputed",
     }  # fmt: skip
     assert result["rows"] == {"read": 344, "dropped": 0, "train": 275, "held_out": 69}
     assert {each["name"] for each in result["contenders"]} == {"svm", "k-nn", "averaged"}

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from separatrix import __version__
 from separatrix.files import ScratchFolder
-from separatrix.tables.collect import collect
+from separatrix.tables.collect import Collected, collect
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.compare.contenders import CONTENDERS, Recipe
+from separatrix.tables.compare.contenders import CONTENDERS
 from separatrix.tables.compare.mcnemar import mcnemar_holm
 from separatrix.tables.compare.measure import Guarantee, Measurement, measure
 from separatrix.tables.compare.plan import ComparisonPlan
@@ -159,7 +159,7 @@ def compare(
         data = {
             "source": source.name, "rows": {"read": collected.n_read, "dropped": collected.n_dropped, **splits.rows},
             "numbers": splits.width, "sparse": splits.sparse, "scale": splits.scale,
-            "classes": splits.class_counts(collected.classes),
+            "classes": splits.class_counts(collected.classes), "imputed": _imputed(collected, options),
         }  # fmt: skip
         del collected  # its rows are on disk now
         comparison = Comparison(data, plan)
@@ -171,15 +171,26 @@ def compare(
                 comparison.certificate = certificate_of(X, y, plan.certify, plan.seed)
             splits.certified = None
             if plan.scaling:
-                comparison.scaling = scaling_curves(runner, splits.folders[0], plan.seed, plan.time_limit, watch)
+                comparison.scaling = scaling_curves(
+                    runner, splits.folders[0], plan.seed, plan.time_limit, watch, plan.parameters
+                )
         except KeyboardInterrupt:
             comparison.interrupted = True
     return comparison
 
 
+def _imputed(collected: Collected, options: ColumnOptions) -> dict[str, int]:
+    """Return how many values were imputed, by column, most first."""
+    if options.missing not in ("impute", "mean"):
+        return {}
+    target = collected.chosen.target
+    counts = sorted(collected.missing.items(), key=lambda pair: -pair[1])
+    return {name: n for name, n in counts if target is None or name != target.name}  # rows without a label are dropped
+
+
 def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch: Watch) -> None:
     """Measure each contender, and put those that are done in order."""
-    plan, recipe = comparison.plan, Recipe(comparison.plan.epochs, comparison.plan.seed)
+    plan = comparison.plan
     truth = np.concatenate(splits.truths)
     comparison.baseline = splits.scores(np.full(len(truth), splits.majority))
     metric = comparison.metric
@@ -188,7 +199,8 @@ def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch
             watch("contender", name=name, done=place, of=len(plan.models))
             try:
                 parts = list(runner.results_of(
-                    measure, name, recipe, splits.folders, plan.time_limit, metric in RANKED, seconds=plan.time_limit
+                    measure, name, plan.recipe(name), splits.folders, plan.time_limit, metric in RANKED,
+                    seconds=plan.time_limit,
                 ))  # fmt: skip
             except UnfinishedError as problem:
                 comparison.left_out[name] = str(problem)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from separatrix.tables.compare.contenders import CONTENDERS
+from separatrix.tables.compare.contenders import CONTENDERS, Recipe
 from separatrix.tables.scores import METRICS
 from separatrix.tables.settings import Settings
 
@@ -34,6 +35,8 @@ class ComparisonPlan:
     metric : str, optional
         By what the contenders are ordered, a name of ``separatrix.tables.scores.METRICS``; by default accuracy, for two
         classes of which one is rare balanced accuracy.
+    parameters : dict of dict
+        Parameters of contenders, by name of the contender and of the parameter.
     """
 
     models: tuple[str, ...] = tuple(CONTENDERS)
@@ -45,6 +48,7 @@ class ComparisonPlan:
     certify: float = 5.0
     scaling: bool = False
     metric: str | None = None
+    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         checked = {name: getattr(self, name) for name in ("test", "epochs", "time_limit", "seed", "certify")}
@@ -55,3 +59,7 @@ class ComparisonPlan:
             raise ValueError("--test 0 leaves no test rows to compare on; use a larger --test, or --folds")
         if self.folds is not None and self.folds < 2:
             raise ValueError(f"--folds must be at least 2; found {self.folds}")
+
+    def recipe(self, name: str) -> Recipe:
+        """Return how to make a contender."""
+        return Recipe(self.epochs, self.seed, self.parameters.get(name, {}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -49,16 +49,22 @@ class ScalingCurve:
 
 
 def scaling_curves(
-    runner: SubprocessRunner, folder: Path, seed: int, time_limit: float, watch: Callable[..., None]
+    runner: SubprocessRunner,
+    folder: Path,
+    seed: int,
+    time_limit: float,
+    watch: Callable[..., None],
+    parameters: Mapping[str, Mapping[str, Any]],
 ) -> list[ScalingCurve]:
-    """Return the curve of each contender on rows like those of a trial, each within a few seconds."""
+    """Return the curve of each contender, by its parameters, on rows like those of a trial, within a few seconds."""
     out = []
     for place, name in enumerate(SCALING_CONTENDERS):
         watch("growth", name=name, done=place, of=len(SCALING_CONTENDERS))
         curve, seconds = ScalingCurve(name), min(_SECONDS, time_limit)
         out.append(curve)
         try:
-            for rows, train, predict in runner.results_of(_sizes, name, folder, seed, seconds, seconds=2 * seconds):
+            recipe = Recipe(seed=seed, parameters=parameters.get(name, {}))
+            for rows, train, predict in runner.results_of(_sizes, name, folder, recipe, seconds, seconds=2 * seconds):
                 curve.rows.append(rows)
                 curve.train.append(train)
                 curve.predict.append(predict)
@@ -67,9 +73,9 @@ def scaling_curves(
     return [each for each in out if each.rows]
 
 
-def _sizes(send: Send, name: str, folder: Path, seed: int, seconds: float) -> None:
+def _sizes(send: Send, name: str, folder: Path, recipe: Recipe, seconds: float) -> None:
     """Send rows, seconds to fit and seconds to predict a row, for one size after the other while there is time."""
-    trial, rng = Trial.read(folder), np.random.default_rng(seed)
+    trial, rng = Trial.read(folder), np.random.default_rng(recipe.seed)
     test = trial.X_test[rng.integers(0, trial.X_test.shape[0], _PREDICTED)]
     width = trial.X.nnz / trial.X.shape[0] if is_sparse(trial.X) else trial.X.shape[1]
     left, last = seconds, 0.0
@@ -78,7 +84,7 @@ def _sizes(send: Send, name: str, folder: Path, seed: int, seconds: float) -> No
         if n * width > _MOST or _STEEP * last > left:
             break
         X, y = rows_like(trial.X, trial.y, n, rng)
-        train, model = timed(partial(SCALING_CONTENDERS[name].make(Recipe(seed=seed)).fit, X, y), most=1)
+        train, model = timed(partial(SCALING_CONTENDERS[name].make(recipe).fit, X, y), most=1)
         predict, _ = timed(partial(model.predict, test))
         last = train + predict
         left -= last

@@ -104,7 +104,7 @@ def write_splits(
         check_classes(collected, train.labels, when)
         made = learn_preparation(collected, options, train)
         preparation = made.preparation
-        trial = Trial(made.matrix(train), labels[train.labels], made.matrix(test))
+        trial = Trial(made.training_matrix(train, plan.seed), labels[train.labels], made.matrix(test))
         trial.write(folder / f"trial{place}")
         out.folders.append(folder / f"trial{place}")
         out.truths.append(test.labels)
@@ -115,7 +115,7 @@ def write_splits(
     n_test = sum(map(len, out.truths))
     if plan.folds:
         whole = learn_preparation(collected, options, raw)
-        out.certified = whole.matrix(raw), labels[raw.labels]
+        out.certified = whole.training_matrix(raw, plan.seed), labels[raw.labels]
     n_train = len(raw) - n_test if not plan.folds else round(len(raw) * (1 - 1 / plan.folds))
     out.rows = {"train": n_train, "held_out": n_test}
     return out

@@ -137,6 +137,11 @@ def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floa
                 f"column {feature.name!r} is a date, which cannot be exported; fit without it (--exclude "
                 f"{shlex.quote(feature.name)}), or make numbers of it with --sql"
             )
+        if feature.shares:
+            raise ValueError(
+                f"column {feature.name!r} is target encoded, which cannot be exported; fit without --target-encode "
+                f"{shlex.quote(feature.name)}"
+            )
         if feature.role == "number":
             fill = preparation.means[place] if filled else None
             inputs.append(_number(feature.name, place, fill, gaps.get(feature.name)))

@@ -26,6 +26,7 @@ _UNCERTIFIED = {
     "size": ("not kept", "the certificate was too large for the model file"),
     "interrupted": ("not finished", "the run was interrupted before certification"),
     "disk": ("not tried", "the rows were on disk, where fit does not certify"),
+    "encoded": ("not tried", "target-encoded training rows are cross-fitted, so nobody could verify a certificate"),
     "updated": ("no longer known", "the model was updated after the fit"),
 }
 

@@ -49,7 +49,7 @@ def _intro(context: ReportContext, weights: Weights) -> list[Content]:
         "standard deviation; these can be compared between features. "
     ]
     preparation, inspected = context.model.preparation, context.inspected
-    levels, words = bool(preparation.role("category")), bool(preparation.role("text"))
+    levels, words = any(not each.shares for each in preparation.role("category")), bool(preparation.role("text"))
     if levels and (inspected is not None or context.model.deviations is not None):
         parts.append(
             "A one-hot encoded category is 1 in the rows that have it and 0 in the others; its standard deviation is "
@@ -101,10 +101,10 @@ def _levels(context: ReportContext, weights: Weights) -> NDArray[np.bool_]:
     """Return which features are one-hot encoded categories."""
     preparation = context.model.preparation
     out = np.zeros(len(weights.names), dtype=bool)
-    place = len(preparation.shift)
+    starts = preparation.starts()
     for feature in preparation.role("category"):
-        out[place : place + feature.width] = True
-        place += feature.width
+        if not feature.shares:
+            out[starts[feature.name] : starts[feature.name] + feature.width] = True
     return out
 
 

@@ -126,7 +126,8 @@ def _preprocessing(preparation: Preparation) -> list[Content]:
         elif feature.role == "category":
             shown = ", ".join(brief(level) for level in feature.levels[:_LEVELS])
             more = f" and {len(feature.levels) - _LEVELS:,} more" if len(feature.levels) > _LEVELS else ""
-            rows.append([data(feature.name), f"category, one-hot encoded{_more(feature)}", shown + more])
+            how = "target encoded" if feature.shares else "one-hot encoded"
+            rows.append([data(feature.name), f"category, {how}{_more(feature)}", shown + more])
         else:
             how = "hashed" if feature.words is None else f"{len(feature.words):,} terms, tf-idf"
             rows.append([data(feature.name), "bag of words (unigrams and bigrams)", how])
