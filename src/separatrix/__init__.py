@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Network,
         Neuron,
         OnlineSVM,
+        PassiveAggressive,
         Perceptron,
     )
     from separatrix.exercises.sheet import exercise
@@ -65,6 +66,7 @@ __all__ = [
     "Network",
     "Neuron",
     "OnlineSVM",
+    "PassiveAggressive",
     "Perceptron",
     "Plane",
     "Problem",
@@ -104,6 +106,7 @@ _ON_FIRST_USE = {
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
     "OnlineSVM": "separatrix.estimators",
+    "PassiveAggressive": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
     "Plane": "separatrix.insight.plane",
     "Problem": "separatrix.loop.problem",

@@ -9,6 +9,7 @@ from separatrix.estimators.logistic_regression import LogisticRegression
 from separatrix.estimators.network import Network
 from separatrix.estimators.neuron import Neuron
 from separatrix.estimators.online_svm import OnlineSVM
+from separatrix.estimators.passive_aggressive import PassiveAggressive
 from separatrix.estimators.perceptron import Perceptron
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "Network",
     "Neuron",
     "OnlineSVM",
+    "PassiveAggressive",
     "Perceptron",
 ]
