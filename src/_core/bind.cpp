@@ -143,15 +143,18 @@ private:
 Kind kind_of(const std::string& kind) {
     constexpr std::pair<const char*, Kind> kinds[] = {{"threshold", Kind::threshold}, {"squared", Kind::squared},
                                                       {"log", Kind::log}, {"hinge", Kind::hinge},
-                                                      {"pegasos", Kind::pegasos}};
+                                                      {"pegasos", Kind::pegasos}, {"pa", Kind::pa},
+                                                      {"pa1", Kind::pa1}, {"pa2", Kind::pa2}};
+    std::string known;
     for (const auto& [name, which] : kinds) {
         if (kind == name) return which;
+        known += (known.empty() ? "" : ", ") + std::string(name);
     }
-    refuse("a rule of the core is of kind threshold, squared, log, hinge or pegasos: found '" + kind + "'");
+    refuse("a rule of the core is of one of the kinds " + known + ": found '" + kind + "'");
 }
 
 void make_rule(Rule* rule, const std::string& kind, double eta, double threshold, double alpha, bool falling,
-               double decay, double radius, bool bias_shrinks) {
+               double decay, double radius, bool bias_shrinks, double cost) {
     const Kind which = kind_of(kind);
     const bool steps = which == Kind::threshold, hinged = which == Kind::hinge || which == Kind::pegasos;
     expect(eta > 0.0 && alpha >= 0.0, "eta must be positive and alpha at least 0");
@@ -161,7 +164,8 @@ void make_rule(Rule* rule, const std::string& kind, double eta, double threshold
     expect(decay >= 0.0 && decay <= 1.0 && radius > 0.0, "decay must be in 0..1 and radius positive");
     expect(hinged || (decay == 0.0 && radius == HUGE_VAL && !bias_shrinks),
            "decay, radius and bias_shrinks are for hinge and pegasos");
-    new (rule) Rule{which, eta, steps ? threshold : 0.0, alpha, falling, decay, radius, bias_shrinks};
+    expect(cost > 0.0, "cost must be positive");
+    new (rule) Rule{which, eta, steps ? threshold : 0.0, alpha, falling, decay, radius, bias_shrinks, cost};
 }
 
 // Check that edges lead from begin to end, and return the length of the longest step.
@@ -184,6 +188,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
                                       std::optional<Vector<float>> lengths, int n_jobs) {
     expect(fold_size >= 1, "fold_size must be at least 1");
     const bool one_by_one = fold_size == 1 && !edges;
+    expect(one_by_one || !reads_square(rule.kind), "a passive-aggressive rule learns from one example at a time");
     fold_size = std::min(fold_size, std::max<std::int64_t>(end - begin, 1));
     const std::int64_t longest = edges ? longest_fold(*edges, begin, end) : std::min(fold_size, end - begin);
     bool whole = false;
@@ -352,7 +357,7 @@ NB_MODULE(_core, module) {
 
     nb::class_<Rule>(module, "Rule", "A rule that the loops know.")
         .def("__init__", &make_rule, "kind"_a, "eta"_a, "threshold"_a, "alpha"_a, "falling"_a, "decay"_a = 0.0,
-             "radius"_a = HUGE_VAL, "bias_shrinks"_a = false);
+             "radius"_a = HUGE_VAL, "bias_shrinks"_a = false, "cost"_a = 1.0);
 
     module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "tasks"_a, "rule"_a, "bias_square"_a,
                "clock"_a, "fold_size"_a, "edges"_a.noconvert().none(), "lengths"_a.noconvert().none(), "n_jobs"_a,

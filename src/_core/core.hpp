@@ -71,15 +71,19 @@ struct BinaryTask {
 // every example, by eta or, when it falls, by eta / sqrt(number of the step), and shrink the weights by
 // 1 - step * alpha. hinge: shrink by 1 - decay and step by `eta` when the margin is below 1. pegasos: the same with
 // 1 - 1/t and 1/(alpha t), then bring the weights back to a ball of this radius. The bias shrinks with the weights of
-// these two if it is told to.
-enum class Kind : int { threshold, squared, log, hinge, pegasos };
+// these two if it is told to. pa, pa1, pa2: the passive-aggressive steps when the margin is below 1, with `cost` as C.
+enum class Kind : int { threshold, squared, log, hinge, pegasos, pa, pa1, pa2 };
 struct Rule {
     Kind kind;
     double eta, threshold, alpha;
     bool falling;
     double decay, radius;
     bool bias_shrinks;
+    double cost = 1.0;
 };
+
+// Whether a rule reads |x|^2, and so learns from one example at a time.
+inline bool reads_square(Kind kind) { return kind == Kind::pa || kind == Kind::pa1 || kind == Kind::pa2; }
 
 // The examples of a pass: rows order[begin..end) (or begin..end themselves when order is null).
 struct Pass {

@@ -1,8 +1,8 @@
-// The online soft-margin SVM: every example shrinks the weights, and those with a margin below 1 add to them.
+// The online soft-margin SVM and the passive-aggressive rules: examples with a margin below 1 add to the weights, and
+// for the SVM every example shrinks them. How much, rules.hpp says.
 //
-// Problem: minimise mean(max(0, 1 - y (w.x + b))) + alpha / 2 |w|^2 for each task. Input and output as in epoch.hpp.
-// Kind `hinge`: Lecture 003, 2.7. Kind `pegasos`: Shalev-Shwartz, Singer, Srebro and Cotter 2011, figures 1 and 2, with
-// t counted by weight: a step over `share` of weight, after `age` of it, shrinks by age / (age + share).
+// Problem of the SVM: minimise mean(max(0, 1 - y (w.x + b))) + alpha / 2 |w|^2 for each task. Input and output as in
+// epoch.hpp.
 //
 // The weights are scale * w, so that an example costs its own values and no more: shrinking is one product, and so is
 // bringing the weights back to a ball, whose test needs only `square` = |w|^2, kept up to date by each addition and
@@ -29,20 +29,6 @@ struct Hinge {
 private:
     double shortfall;
 };
-
-// What to multiply the weights by, and how much of an example (or of a fold's mean) to add.
-struct Pace {
-    double shrink, tau;
-};
-
-SX_HOT Pace pace_of(const Rule& rule, double age, double share) {
-    if (rule.kind == Kind::pegasos) {
-        const double after = age + share;
-        return {age / after, share / (rule.alpha * after)};
-    }
-    const double part = share < 1.0 ? share : 1.0;  // no weight makes a step longer
-    return {1.0 - part * rule.decay, part * rule.eta};
-}
 
 // Shrink the weights, and return what the array w was multiplied by: 1 but for when the scale was brought into it.
 template <class Rows>
@@ -83,20 +69,37 @@ SX_HOT void finish_step(const Pass& pass, const Rule& rule, BinaryTask& t, doubl
     }
 }
 
-// One presentation of row i, whose product with w is `dot`. False when the activation is not finite.
+// |x|^2 of the row at hand with its bias coordinate, computed once if some task needs it.
 template <class Rows>
+struct Square {
+    const Rows& X;
+    std::int64_t i;
+    double bias_square, value = -1.0;
+
+    SX_HOT double operator()() {
+        if (value < 0.0) value = X.square_norm(i) + bias_square;
+        return value;
+    }
+};
+
+// One presentation of row i, whose product with w is `dot`. False when the activation is not finite.
+template <class R, class Rows>
 SX_HOT bool present_hinge(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i, double dot,
-                          double share, double clock) {
+                          double share, double clock, Square<Rows>& square) {
     const bool positive = pass.codes[i] == t.positive;
     const double bias_before = t.real[bias], activation = t.real[scale] * dot + bias_before;
     if (!is_finite(activation)) return false;
     const double margin = positive ? activation : -activation;
     const double age = clock - t.real[birth];
-    const Pace pace = pace_of(rule, age, share);
     t.count[mistakes] += is_mistake(margin, 0.0, t.tie_is_mistake[positive]);
-    const double brought_in = shrink_by(X, rule, t, pace.shrink, age);
+    if constexpr (!R::kShrinks) {
+        if (!(margin < 1.0)) return true;
+    }
+    const Update update = R::step(rule, margin, R::kSquare ? square() : 0.0, age, share);
+    double brought_in = 1.0;
+    if constexpr (R::kShrinks) brought_in = shrink_by(X, rule, t, update.shrink, age);
     if (margin < 1.0) {
-        const double signed_tau = positive ? pace.tau : -pace.tau;
+        const double signed_tau = positive ? update.tau : -update.tau;
         add_row(X, rule, t, i, signed_tau, brought_in * dot, age);
         t.real[bias] += signed_tau * pass.bias_square;
         t.real[epoch_loss] += share * (1.0 - margin);
@@ -107,37 +110,39 @@ SX_HOT bool present_hinge(const Rows& X, const Pass& pass, const Rule& rule, Bin
 }
 
 // The further presentations of a row that weighs more than 1, as in smooth.hpp.
-template <class Rows>
+template <class R, class Rows>
 SX_COLD bool present_hinge_again(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask& t, std::int64_t i,
-                                 double weight) {
+                                 double weight, Square<Rows>& square) {
     const double* w[1] = {t.w};
     double remaining = weight - 1.0, clock = pass.clock + 1.0;
     for (int copy = 2; remaining > 0.0; ++copy) {
         const double share = remaining < 1.0 || copy == kCopies ? remaining : 1.0;
         double dot;
         X.template dots<1>(i, w, &dot);
-        if (!present_hinge(X, pass, rule, t, i, dot, share, clock)) return false;
+        if (!present_hinge<R>(X, pass, rule, t, i, dot, share, clock, square)) return false;
         remaining -= share;
         clock += share;
     }
     return true;
 }
 
-template <int N, class Rows>
+template <class R, int N, class Rows>
 SX_HOT bool visit_row_hinge(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* tasks, std::int64_t i,
                             double weight, std::int64_t ahead) {
     const double* w[N];
     double dot[N];
     SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
     X.template dots<N>(i, w, dot, ahead);
+    Square<Rows> square{X, i, pass.bias_square};
     SX_UNROLL for (int k = 0; k < N; ++k) {
         BinaryTask& t = tasks[k];
         if (!(weight > 0.0)) {  // it changes nothing, but must still be a number
             if (!is_finite(dot[k])) return false;
             continue;
         }
-        if (!present_hinge(X, pass, rule, t, i, dot[k], weight < 1.0 ? weight : 1.0, pass.clock)) return false;
-        if (weight > 1.0 && !present_hinge_again(X, pass, rule, t, i, weight)) return false;
+        const double share = weight < 1.0 ? weight : 1.0;
+        if (!present_hinge<R>(X, pass, rule, t, i, dot[k], share, pass.clock, square)) return false;
+        if (weight > 1.0 && !present_hinge_again<R>(X, pass, rule, t, i, weight, square)) return false;
     }
     return true;
 }
@@ -156,11 +161,11 @@ void measure(const Rows& X, const Pass& pass, const Rule& rule, BinaryTask* task
     for (int k = 0; k < n_tasks; ++k) tasks[k].real[square] = square_of(X, tasks[k]);
 }
 
-template <class Rows>
+template <class R, class Rows>
 std::int64_t visit_hinge(const Rows& X, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
     measure(X, pass, rule, tasks, n_tasks);
     auto visit = [&](auto block, BinaryTask* some, std::int64_t i, double weight, std::int64_t ahead) {
-        return visit_row_hinge<decltype(block)::size>(X, pass, rule, some, i, weight, ahead);
+        return visit_row_hinge<R, decltype(block)::size>(X, pass, rule, some, i, weight, ahead);
     };
     return visit_with(X, pass, tasks, n_tasks, visit);
 }
@@ -172,7 +177,7 @@ void move_hinge_by_fold(const Rows& X, const Pass& pass, const Rule& rule, Binar
                         std::int64_t to, double* sums, double bias_sum, double total, bool moving) {
     const double age = pass.clock - t.real[birth], bias_before = t.real[bias];
     const bool by_weight = rule.kind == Kind::pegasos;
-    const Pace pace = pace_of(rule, age, by_weight ? total : 1.0);
+    const Update pace = Shrinking::step(rule, 0.0, 0.0, age, by_weight ? total : 1.0);
     shrink_by(X, rule, t, pace.shrink, age);
     if (moving) {
         const double part = pace.tau / total;

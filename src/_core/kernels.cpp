@@ -15,6 +15,7 @@ namespace SX_BUILD {
 #include "sigmoid.hpp"
 #include "epoch.hpp"
 #include "smooth.hpp"
+#include "rules.hpp"
 #include "hinge.hpp"
 #include "fold.hpp"
 
@@ -28,7 +29,10 @@ std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* ta
             case Kind::squared: return visit_smoothly<Squared>(X, pass, rule, tasks, n_tasks);
             case Kind::log: return visit_smoothly<Log>(X, pass, rule, tasks, n_tasks);
             case Kind::hinge:
-            case Kind::pegasos: return visit_hinge(X, pass, rule, tasks, n_tasks);
+            case Kind::pegasos: return visit_hinge<Shrinking>(X, pass, rule, tasks, n_tasks);
+            case Kind::pa:
+            case Kind::pa1:
+            case Kind::pa2: return visit_hinge<PassiveAggressive>(X, pass, rule, tasks, n_tasks);
             default: return visit_rows(X, pass, rule, tasks, n_tasks);
         }
     });

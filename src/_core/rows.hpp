@@ -152,7 +152,14 @@ struct Dense {
         const T* x = row(i);
         Vec sum[kRegisters];
         for (int r = 0; r < kRegisters; ++r) sum[r] = Vec{};
-        for (std::int64_t j = 0; j < cols; j += kWidth) {
+        std::int64_t j = 0;
+        for (; j + kLanes <= cols; j += kLanes) {
+            SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
+                const Vec v = load(x + j + r * kWidth);
+                sum[r] += v * v;
+            }
+        }
+        for (; j < cols; j += kWidth) {
             const Vec v = load_first(x + j, int(cols - j < kWidth ? cols - j : kWidth));
             sum[j / kWidth % kRegisters] += v * v;
         }
@@ -257,10 +264,12 @@ struct Csr {
 
     double square_norm(std::int64_t i) const {
         double sum[kSparseLanes] = {};
-        const std::int64_t from = indptr[i];
-        for (std::int64_t p = from; p < std::int64_t(indptr[i + 1]); ++p) {
-            sum[(p - from) % kSparseLanes] += double(data[p]) * double(data[p]);
+        const std::int64_t to = indptr[i + 1];
+        std::int64_t p = indptr[i];
+        for (; p + kSparseLanes <= to; p += kSparseLanes) {
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[l] += double(data[p + l]) * double(data[p + l]);
         }
+        for (int l = 0; p + l < to; ++l) sum[l] += double(data[p + l]) * double(data[p + l]);
         return (sum[0] + sum[2]) + (sum[1] + sum[3]);
     }
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Network,
         Neuron,
         OnlineSVM,
+        PassiveAggressive,
         Perceptron,
     )
     from separatrix.exercises.sheet import exercise
@@ -66,6 +67,7 @@ __all__ = [
     "Network",
     "Neuron",
     "OnlineSVM",
+    "PassiveAggressive",
     "Perceptron",
     "Plane",
     "Problem",
@@ -105,6 +107,7 @@ _ON_FIRST_USE = {
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
     "OnlineSVM": "separatrix.estimators",
+    "PassiveAggressive": "separatrix.estimators",
     "Perceptron": "separatrix.estimators",
     "Plane": "separatrix.insight.plane",
     "Problem": "separatrix.loop.problem",

@@ -55,6 +55,7 @@ class Rule:
         decay: float = 0.0,
         radius: float = ...,
         bias_shrinks: bool = False,
+        cost: float = ...,
     ) -> None: ...
 
 def visit(

@@ -21,7 +21,7 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import READOUTS, VotedWeights
 from separatrix.loop.solve import solve
 from separatrix.observers import History
-from separatrix.rules import RULES, Hinged, OnlineHinge, Pegasos, Smooth
+from separatrix.rules import PA, PA1, PA2, RULES, Hinged, OnlineHinge, Pegasos, Smooth
 from separatrix.rules.hinged import BIASES
 from separatrix.rules.smooth import SCHEDULES
 from separatrix.stops import MaxEpochs, NoMistakes
@@ -34,7 +34,9 @@ HINGED = [name for name, rule in RULES.items() if issubclass(rule, Hinged)]
 CHOICES = [
     *(OnlineHinge(gamma, n=n, bias=bias) for gamma, n in ((0.5, None), (2.0, 1)) for bias in BIASES),
     *(Pegasos(lam, project=project, bias=bias) for lam, project in ((0.1, False), (0.01, True)) for bias in BIASES),
+    *(PA(), PA1(0.125), PA1(3.0), PA2(0.5)),
 ]
+MODES = [(rule, batch) for rule in CHOICES for batch in ((1,) if rule.reads_square else (1, 5, "all"))]
 
 
 def test_every_rule_is_compared_in_one_of_these_ways():
@@ -178,8 +180,7 @@ def test_neurons_agree_in_every_mode(rule, batch_size, schedule, alpha, weighted
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("batch_size", [1, 5, "all"])
-@pytest.mark.parametrize("rule", CHOICES, ids=str)
+@pytest.mark.parametrize(("rule", "batch_size"), MODES, ids=str)
 def test_online_svms_agree_in_every_mode(rule, batch_size, weighted):
     rng = np.random.default_rng(3)
     X = (rng.standard_normal((31, 19)).astype(np.float32) * (rng.random((31, 19)) < 0.6)).astype(np.float64)
@@ -201,7 +202,10 @@ def test_online_svms_agree_in_every_mode(rule, batch_size, weighted):
                 np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-10, atol=1e-10, err_msg=name)
                 np.testing.assert_allclose(found.bias, expected.bias, rtol=1e-10, atol=1e-10, err_msg=name)
                 np.testing.assert_allclose(found_losses, losses, rtol=1e-10, err_msg=name)
-                assert found_counts == counts, name
+                if weighted and rule.reads_square:  # a second copy has a margin of 1, or a last bit less
+                    assert [mistakes for mistakes, _ in found_counts] == [mistakes for mistakes, _ in counts], name
+                else:
+                    assert found_counts == counts, name
 
 
 @pytest.mark.parametrize("readout", ["last", "averaged"])
@@ -223,6 +227,33 @@ def test_where_halving_is_exact_the_online_hinge_agrees_bit_for_bit(bias, readou
             continue
         assert found == expected, name
         assert found["weights"] == [float(v) for v in exact.weights]
+
+
+@pytest.mark.parametrize("readout", ["last", "averaged"])
+@pytest.mark.parametrize("rule", [PA(), PA1(0.25), PA2(0.125)], ids=str)
+def test_where_division_by_q_is_exact_the_passive_aggressive_rules_agree_bit_for_bit(rule, readout):
+    rng = np.random.default_rng(23)
+    X = np.zeros((12, 19))
+    for row, ones in zip(X, rng.choice([1, 3, 7], 12), strict=True):  # with the bias coordinate q is 2, 4 or 8
+        row[rng.choice(19, ones, replace=False)] = rng.choice([-1.0, 1.0], ones)
+    y = rng.permutation([1, -1] * 6)
+    if rule == PA2(0.125):  # which adds 4 to q
+        X = np.array([np.where(np.arange(19) < 3, rng.choice([-1.0, 1.0], 19), 0.0) for _ in range(12)])
+    options = {"stop": MaxEpochs(1), "readout": readout}
+    same = type(rule)(*(Fraction(value) for value in vars(rule).values()))
+    exact = solve(Problem.from_exact(X.astype(int).tolist(), y), same, engine="reference", **options)
+    expected = outcome(solve(Problem(X, y), rule, engine="reference", **options))
+    assert expected["updates"] > 5
+    for name, data in layouts(X).items():
+        found = outcome(solve(Problem(data, y), rule, **options))
+        assert found == expected, name
+        assert found["last"] == [float(v) for v in exact.state.weights]
+
+
+@pytest.mark.parametrize("rule", [PA(), PA1(), PA2()], ids=str)
+def test_a_batch_has_no_passive_aggressive_step(rule):
+    with pytest.raises(ValueError, match=f"rule '{rule.name}' learns from one example at a time: batch_size must be 1"):
+        solve(Problem([[1.0], [2.0]], [0, 1]), rule, batch_size=2)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 4])
@@ -316,8 +347,7 @@ def test_the_builds_agree_bit_for_bit_on_neurons(rule, batch_size, dtype, layout
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("batch_size", [1, 7, "all"])
-@pytest.mark.parametrize("rule", CHOICES, ids=str)
+@pytest.mark.parametrize(("rule", "batch_size"), MODES, ids=str)
 def test_the_builds_agree_bit_for_bit_on_online_svms(rule, batch_size, dtype, layout):
     rng = np.random.default_rng(5)
     used = _core.build()

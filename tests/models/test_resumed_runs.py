@@ -41,6 +41,7 @@ def learners():
             lambda a=average, **k: sx.OnlineSVM(average=a, max_iter=12, **k),
             MORE,
         )
+    yield "passive-aggressive", lambda **k: sx.PassiveAggressive(average=True, max_iter=12, **k), MORE
     yield "network", lambda **k: sx.Network((4,), max_iter=12, batch_size=16, **k), MORE
     yield "network adaptive", lambda **k: sx.Network((3, 3), max_iter=12, learning_rate="adaptive", **k), NOISY
 

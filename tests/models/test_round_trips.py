@@ -86,6 +86,8 @@ MODELS = {
     "svm hard without a plane": (lambda: plain(sx.LinearSVM(C=math.inf, max_iter=50)), X),
     "svm online": (lambda: plain(sx.OnlineSVM(max_iter=10), y=THREE), X),
     "svm online averaged": (lambda: plain(sx.OnlineSVM(average=True, step="lecture", max_iter=9)), X),
+    "passive-aggressive": (lambda: plain(sx.PassiveAggressive(max_iter=9), y=THREE), X),
+    "passive-aggressive averaged": (lambda: plain(sx.PassiveAggressive(variant="pa2", average=True, max_iter=9)), X),
     "kernel svm": (lambda: plain(sx.KernelSVM(C=3.0)), X),
     "kernel svm of three": (lambda: plain(sx.KernelSVM(kernel="poly", coef0=1.0), y=THREE), X),
     "kernel svm sparse": (lambda: plain(sx.KernelSVM(), sparse.csr_array(X), THREE), sparse.csr_array(X)),

@@ -28,7 +28,9 @@ def fitted(data: pd.DataFrame, folder, model: str):
         return fit(source, ColumnOptions("kind"), Settings(model=model, certify=0, test=0, epochs=5)).model
 
 
-@pytest.mark.parametrize("model", ["averaged", "perceptron", "voted", "pocket", "neuron", "online-svm", "network"])
+@pytest.mark.parametrize(
+    "model", ["averaged", "perceptron", "voted", "pocket", "neuron", "online-svm", "pa", "network"]
+)
 def test_the_error_is_the_share_of_rows_that_predict_gets_wrong_before_they_are_learned(model, tmp_path):
     start, new = fitted(table(300, 1), tmp_path, model), table(200, 2)
     expected = int((copy.deepcopy(start).predict(new) != new["kind"].to_numpy()).sum())

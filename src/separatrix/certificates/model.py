@@ -65,11 +65,12 @@ class ModelCertificate:
     wrong : int
         How many rows are not on their correct side: on the plane, or beyond it. Decided without rounding.
     mistakes : MistakeBound or None
-        For the perceptron: updates made against the bound. None where the theorem does not apply.
+        For the perceptron: updates made against the bound. For passive-aggressive rules: mistakes made against theirs.
+        None where the theorem does not apply.
     objective : Objective or None
         For the support vector machine: primal and dual value and the gap.
     data : Certificate or None
-        For the perceptron: what the mistake bound rests on.
+        What the mistake bound rests on.
     """
 
     model: str

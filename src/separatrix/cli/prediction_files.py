@@ -73,7 +73,7 @@ class _Csv:
             return
         texts = [column for column in table.columns if pa.types.is_string(column.type)]
         plain = not any(
-            pc.any(pc.match_substring_regex(text, '[",\r\n]')).as_py() or pc.any(pc.equal(text, "")).as_py()
+            pc.any(pc.match_substring_regex(text, '[",\r\n]')).as_py() or pc.min(pc.binary_length(text)).as_py() == 0
             for text in texts
         )
         head = "none" if all(not set('",\r\n') & set(name) for name in table.column_names) else "needed"
@@ -92,10 +92,10 @@ class _Csv:
         """Write a single column; a missing value is a pair of quotes, since readers pass over empty lines."""
         import pyarrow as pa
 
-        encoded = table.column(0).combine_chunks().dictionary_encode()
-        cells = [*(_cell(value) for value in encoded.dictionary.to_pylist()), '""']
+        encoded = table.column(0).combine_chunks().dictionary_encode(null_encoding="encode")
+        cells = ['""' if value is None else _cell(value) for value in encoded.dictionary.to_pylist()]
         lines = text_column([f"{cell}\n" for cell in cells]).cast(pa.large_string())
-        every = lines.take(encoded.indices.fill_null(len(cells) - 1))
+        every = lines.take(encoded.indices)
         if not self._begun:
             self._file.write(f"{_cell(table.column_names[0])}\n".encode())
         self._file.write(every.buffers()[2])  # Arrow keeps texts one behind the other: these are the lines

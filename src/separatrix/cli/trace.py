@@ -40,7 +40,8 @@ def trace(
     rule: Annotated[
         str,
         typer.Option(
-            help="Update rule: perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge, pegasos.",
+            help="Update rule: perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge, pegasos, "
+            "pa, pa1 or pa2 (passive-aggressive).",
             rich_help_panel=MODEL,
         ),
     ] = "perceptron",
@@ -62,6 +63,7 @@ def trace(
         str, typer.Option(help="Margin below which margin_perceptron updates.", rich_help_panel=MODEL)
     ] = "1",
     lam: Annotated[str, typer.Option(help="Regularisation strength lambda of pegasos.", rich_help_panel=MODEL)] = "1",
+    cost: Annotated[str, typer.Option("--C", help="C of pa1 and pa2.", rich_help_panel=MODEL)] = "1",
     boundary: Annotated[
         str | None,
         typer.Option(
@@ -199,7 +201,8 @@ def trace(
         options = {"decimals": True, **options}
     run = run_trace(
         rows.X, rows.y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter,
-        readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), batch=_batch(batch),
+        readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), C=_exact("--C", cost),
+        batch=_batch(batch),
         bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
     )  # fmt: skip
     draw_pictures(run, animate, plot)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+_WITH_PATH = ("Perceptron", "Neuron", "OnlineSVM", "PassiveAggressive")
 _MOST_EPOCHS = 500
 _MOST_NUMBERS = 50_000_000  # of rows, times epochs
 
@@ -14,10 +15,10 @@ _MOST_NUMBERS = 50_000_000  # of rows, times epochs
 def check_path(model: Any) -> None:
     """Refuse a model that has no path of weights from epoch to epoch."""
     name = type(model.estimator).__name__
-    if name not in ("Perceptron", "Neuron", "OnlineSVM") or getattr(model.estimator, "readout", "last") == "voted":
+    if name not in _WITH_PATH or getattr(model.estimator, "readout", "last") == "voted":
         raise ValueError(
             f"--kind path draws one weight vector from epoch to epoch, which this {name} does not have: fit with "
-            "--model perceptron, averaged, pocket, neuron or online-svm"
+            "--model perceptron, averaged, pocket, neuron, online-svm or pa"
         )
     if len(model.classes_) != 2:
         raise ValueError(f"--kind path draws two classes, but this model has {len(model.classes_)}")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from separatrix.estimators.network import Network
     from separatrix.estimators.neuron import Neuron
     from separatrix.estimators.online_svm import OnlineSVM
+    from separatrix.estimators.passive_aggressive import PassiveAggressive
     from separatrix.estimators.perceptron import Perceptron
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Network",
     "Neuron",
     "OnlineSVM",
+    "PassiveAggressive",
     "Perceptron",
 ]
 
@@ -34,6 +36,7 @@ _MODULES = {
     "Network": "network",
     "Neuron": "neuron",
     "OnlineSVM": "online_svm",
+    "PassiveAggressive": "passive_aggressive",
     "Perceptron": "perceptron",
 }
 

@@ -32,6 +32,7 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.loop.problem import Problem
 
 _VANISHING = 1e-280  # steps that change activations by less are lost in rounding
+_OUTWARD = 1.0 + 1e-12  # more than a few roundings
 _SMALL = 1 << 24  # bytes of data that a model may keep alive
 _KEYED = 1 << 22  # bytes of which every row is in the key
 _HARMLESS = ("max_iter", "stop", "verbose", "n_jobs", "warm_start", "random_state")  # change no step of a run
@@ -150,14 +151,22 @@ class Certified:
         return {name: value for name, value in state.items() if name != "_fit_record"}
 
 
-def within_bound(data: Data, made: int, constant: float, eta: float) -> dict[str, Any]:
-    """Return the claims of a perceptron: mistakes made against the bound, and what the bound rests on."""
+def within_bound(
+    data: Data, made: int, constant: float, eta: float, factor: Callable[[float], float] = lambda square: square
+) -> dict[str, Any]:
+    """Return mistakes made against the bound, and what the bound rests on.
+
+    The bound is ``factor(R^2) / gamma^2``; by default the perceptron's, ``(R / gamma)^2``.
+    """
     certificate = certify_task(data)
     proof = prove(data, certificate.witness)
     radius = proof.radius(constant)
     if not radius * radius * eta > _VANISHING:
         return {}
-    return {"mistakes": MistakeBound(made, proof.mistakes(constant)), "data": certificate}
+    square = radius * radius
+    widened = factor(square) / square
+    allowed = proof.mistakes(constant) * (widened if widened == 1.0 else widened * _OUTWARD)
+    return {"mistakes": MistakeBound(made, allowed), "data": certificate}
 
 
 def soft_margin(

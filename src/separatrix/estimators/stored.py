@@ -35,6 +35,7 @@ STORED = {
         "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, defaults=_NO_RECORD,
         estimator=True,
     ),
+    "PassiveAggressive": Stored("separatrix.estimators.passive_aggressive", transient=_DATA, estimator=True),
     "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),
     "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", defaults=_NO_RECORD, estimator=True),
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),

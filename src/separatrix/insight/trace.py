@@ -36,6 +36,7 @@ def trace(
     eta0: Any = 1,
     margin: Any = 1,
     lam: Any = 1,
+    C: Any = 1,
     boundary: str = "mistake",
     order: str = "cyclic",
     batch: int | str = 1,
@@ -57,19 +58,22 @@ def trace(
         The patterns. Fractions and integers stay exact; a float stands for the decimal that it prints as.
     y : sequence
         Their labels, two distinct ones; the larger is the positive class.
-    rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron", "online_hinge", "pegasos"}
-        What to do with each pattern. The last two shrink the weights at every pattern; an update is then a step for a
-        margin below 1.
+    rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron", "online_hinge", "pegasos", "pa", \
+            "pa1", "pa2"}
+        What to do with each pattern. "online_hinge" and "pegasos" shrink the weights at every pattern; for them and the
+        passive-aggressive rules ("pa", "pa1", "pa2") an update is a step for a margin below 1.
     start : (weights, bias), sequence of numbers, "zeros" or "uniform", default="zeros"
         Where to start. Numbers that are not in a pair stand in the order of the view: augmented, the bias first;
         otherwise the weights and then the bias or theta. "uniform" draws from [-1, 1] (Lecture 004), in exact runs
         numbers of four decimals.
     eta0 : number, default=1
-        The learning rate; the online hinge's gamma. Pegasos has none.
+        The learning rate; the online hinge's gamma. Pegasos and the passive-aggressive rules have none.
     margin : number, default=1
         The margin that the margin perceptron wants exceeded.
     lam : number, default=1
         The strength of Pegasos's penalty.
+    C : number, default=1
+        The C of "pa1" and "pa2".
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is; Lecture 004's neuron is "negative".
     order : {"cyclic", "shuffled"}
@@ -145,7 +149,7 @@ def trace(
     elif len(problem.classes) > 2:
         names = listed([str(label) for label in problem.classes.tolist()])
         raise ValueError(f"a trace has two classes; found {len(problem.classes)} ({names}): name the positive one")
-    numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam}
+    numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam, "C": C}
     known = {each.name for each in fields(RULES[rule])}
     options = {
         name: as_exact(value) if exact else float(as_exact(value)) for name, value in numbers.items() if name in known

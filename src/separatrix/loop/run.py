@@ -192,6 +192,7 @@ class OnlineRun:
             state = task.state
             if state.mistakes == 0:
                 self._keep_best(state, order)
+            state.past_mistakes += state.mistakes
             state.epochs += 1
             state.position = 0
             task.number += 1

@@ -222,6 +222,8 @@ def solve_tasks(
     if not problem.finite:
         problem.rows.check_finite(orders.unvisited(problem))
     fold = _fold_size(batch_size, readout)
+    if fold != 1 and isinstance(rule, Downhill) and rule.reads_square:
+        raise ValueError(f"rule {rule.name!r} learns from one example at a time: batch_size must be 1; found {fold!r}")
     if check_reduction(reduction) == "sum" and isinstance(rule, Hinged):
         raise ValueError(f"reduction='sum' is for the perceptron and the neurons; found {rule.name!r}")
     if isinstance(rule, Downhill):

@@ -91,9 +91,10 @@ class State(Resumable):
     ``weights * (1 - scale_deficit / age) - average_correction / age`` with ``scale_deficit`` the sum of ``1 - scale``
     over the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds,
     for each update, the row, ``tau * y`` and the age at which it happened; ``voted_weights`` keeps them between runs.
-    ``epochs`` and ``position`` say how far the run has come; ``ended`` is the reason why a stop rule ended it, and such
-    a state is not run again. With ``new_data`` the next run is on other examples than the last. ``reports`` are the
-    epochs of a run that was cut short, which its stop rules see first when it is resumed; ``last_report`` is the last.
+    ``past_mistakes`` counts those of all finished epochs. ``epochs`` and ``position`` say how far the run has come;
+    ``ended`` is the reason why a stop rule ended it, and such a state is not run again. With ``new_data`` the next run
+    is on other examples than the last. ``reports`` are the epochs of a run that was cut short, which its stop rules see
+    first when it is resumed; ``last_report`` is the last.
 
     For rules that descend a loss, ``epoch_loss`` sums the loss of the epoch's examples, each as it was met (plus the
     logarithm of ``epoch_loss_factor``, which is 1 between epochs), and ``penalty`` is that of the weights when the
@@ -110,6 +111,7 @@ class State(Resumable):
     votes: list[tuple[Array, Array, Array]] | None = None
     start: tuple[Array, Number] | None = None
     voted_weights: Any = None
+    past_mistakes: int = 0
     epochs: int = 0
     position: int = 0
     clock: Number = 0
@@ -198,6 +200,11 @@ class State(Resumable):
         return twin
 
     @property
+    def all_mistakes(self) -> int:
+        """The mistakes since this task was begun, those of an epoch that was cut short included."""
+        return self.past_mistakes + (self.mistakes if self.position else 0)
+
+    @property
     def age(self) -> Number:
         """The weight of the examples presented since this task was begun."""
         return self.clock - self.birth
@@ -212,6 +219,7 @@ class State(Resumable):
         for part in (self.average_correction, self.pocket):
             require(part is None or is_array(part, "f8", (width,)), "a state holds weights of another number")
         require(is_count(self.positive), "a state is of an unknown class")
+        require(is_count(self.past_mistakes), "a state counts what cannot be")
         require(is_real(self.clock) and 0 <= self.clock < math.inf, "the clock of a state is not a number")
         start: Any = self.start
         fits = type(start) is tuple and len(start) == 2 and is_array(start[0], "f8", (width,)) and is_real(start[1])

@@ -7,7 +7,11 @@ from separatrix.models.registry import Stored
 _STOPS = "separatrix.stops"
 
 STORED = {
-    "State": Stored("separatrix.loop.state", old_fields={"drift": "average_correction", "ballot": "voted_weights"}),
+    "State": Stored(
+        "separatrix.loop.state",
+        old_fields={"drift": "average_correction", "ballot": "voted_weights"},
+        defaults={"past_mistakes": 0},
+    ),
     "Status": Stored("separatrix.loop.state"),
     "NetworkState": Stored("separatrix.loop.network", old_fields={"met": "epoch_loss"}),
     "Layer": Stored("separatrix.loop.network"),

@@ -10,16 +10,21 @@ from separatrix.rules.hinged import Hinged
 from separatrix.rules.logistic_neuron import LogisticNeuron
 from separatrix.rules.margin_perceptron import MarginPerceptron
 from separatrix.rules.online_hinge import OnlineHinge
+from separatrix.rules.passive_aggressive import PA, PA1, PA2
 from separatrix.rules.pegasos import Pegasos
 from separatrix.rules.perceptron import Perceptron
 from separatrix.rules.sigmoid_neuron import SigmoidNeuron
 from separatrix.rules.smooth import Smooth
 
 RULES: dict[str, type[Any]] = {
-    rule.name: rule for rule in (Perceptron, MarginPerceptron, SigmoidNeuron, LogisticNeuron, OnlineHinge, Pegasos)
+    rule.name: rule
+    for rule in (Perceptron, MarginPerceptron, SigmoidNeuron, LogisticNeuron, OnlineHinge, Pegasos, PA, PA1, PA2)
 }
 
 __all__ = [
+    "PA",
+    "PA1",
+    "PA2",
     "RULES",
     "Downhill",
     "Hinged",

@@ -26,6 +26,8 @@ class Downhill:
     by_weight : bool
         Whether a step is relative to all that was presented before it. Its number ``t`` then follows from the weight
         presented so far over the weight of the step, and the update is for the whole weight.
+    reads_square : bool
+        Whether its update depends on ``q``. It then learns from one example at a time: a batch has no ``q``.
     can_grow : bool
         Whether steps that are too large make the loss grow without bound.
     bias : {"free", "penalised"}
@@ -45,6 +47,7 @@ class Downhill:
     loss: ClassVar[Any]
     threshold: ClassVar[float] = math.inf  # every example moves the weights, if only to shrink them
     by_weight: ClassVar[bool] = False
+    reads_square: ClassVar[bool] = False
     can_grow: ClassVar[bool] = True
     rate_name: ClassVar[str] = "eta0"
     zero: ClassVar[str]

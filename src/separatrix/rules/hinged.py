@@ -1,4 +1,4 @@
-"""The base class of the online SVM's rules: the hinge loss, a step for a margin below 1, the choices of bias."""
+"""The base class of rules that step while a margin is below 1: the hinge loss, and the choices of bias."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ BIASES = ("free", "penalised")
 
 
 class Hinged(Downhill):
-    """Shrinks the weights at every example and adds ``tau * y * x`` while the margin is below 1.
+    """Adds ``tau * y * x`` while the margin is below 1; the online SVM shrinks the weights at every example too.
 
     A margin of exactly 1 is wide enough (the slope of the hinge loss there is anything from -1 to 0; this is 0). What
     counts as a mistake is, as for neurons, a margin below 0, with the boundary's choice at 0.
     """
 
     loss: ClassVar[Any] = Hinge
-    can_grow: ClassVar[bool] = False  # its slope is bounded, and every step shrinks what the steps before it did
+    can_grow: ClassVar[bool] = False  # its slope is bounded, and steps shrink what was there or stop at a margin of 1
     zero: ClassVar[str] = "all-zero weights"
 
     @property

@@ -53,6 +53,7 @@ MODELS = {
     "logistic": ModelKind("logistic regression", "LogisticRegression", {}),
     "svm": ModelKind("linear SVM", "LinearSVM", {}),
     "online-svm": ModelKind("online linear SVM", "OnlineSVM", {}, on_disk=True),
+    "pa": ModelKind("passive-aggressive classifier", "PassiveAggressive", {"average": True}, on_disk=True),
     "kernel-svm": ModelKind("kernel SVM", "KernelSVM", {}),
     "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
 }
@@ -88,7 +89,7 @@ def stop_rule(model: str, text: str) -> Stop:
             )
         if estimator == "Perceptron" and isinstance(part, NoProgress):
             raise ValueError(
-                "--stop: no-progress is about the loss that neuron, online-svm and network descend; for --model "
+                "--stop: no-progress is about the loss that neuron, online-svm, pa and network descend; for --model "
                 f"{model} use flat"
             )
     resumable = [EpochsInAll(part.epochs) if type(part) is MaxEpochs else part for part in parts]

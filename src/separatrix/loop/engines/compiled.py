@@ -169,4 +169,5 @@ def _core_rule(rule: Any, weight: float) -> _core.Rule:
         float(getattr(rule, "decay", 0.0)),
         float(getattr(rule, "radius", math.inf)),
         getattr(rule, "bias", "free") == "penalised",
+        float(getattr(rule, "C", 1.0)),
     )

@@ -241,14 +241,14 @@ def _scaling(scaler: Any) -> list[tuple[str, Floats]]:
 
 def decision_of(estimator: Any) -> Decision:
     """Return how an estimator decides, or say that it cannot be exported."""
-    from sklearn.utils.validation import check_is_fitted
-
     from separatrix.estimators import KernelPerceptron, KernelSVM, Network, Perceptron
     from separatrix.insight.original_units import weights_of_model
 
     if not hasattr(estimator, "classes_"):
         if not hasattr(estimator, "fit"):
             raise ValueError(f"a {type(estimator).__name__} is not a model that can be exported")
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(estimator)
     if isinstance(estimator, Network):
         return Layers(list(estimator.coefs_), list(estimator.intercepts_))
