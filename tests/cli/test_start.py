@@ -54,7 +54,6 @@ def folder(tmp_path_factory):
         "predict m.sx t.csv --proba --keep a -o p.csv",
         "evaluate m.sx t.csv",
         "inspect m.sx",
-        "export m.sx -o m.sql",
     ],
 )
 def test_a_command_of_a_linear_model_imports_no_heavy_library(folder, command):

@@ -343,7 +343,7 @@ def test_a_run_that_did_not_converge_warns_and_says_what_to_do():
         ConvergenceWarning,
         match=r"stopped: epoch limit of 5 reached, \d mistakes in the last epoch; .* readout='averaged'",
     ):
-        sx.Perceptron(max_iter=5).fit(X, y)
+        sx.Perceptron(max_iter=5, random_state=0).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sx.Perceptron(max_iter=5, readout="pocket").fit(X, y)
