@@ -142,16 +142,26 @@ Matrix layout(int which) {
 
 struct NamedRule {
     const char* name;
-    Rule rule;
+    const char* kind;
+    double parameters[kMostParameters];
+    bool full = false;  // of a spread
 };
 const NamedRule kRules[] = {
-    {"perceptron", {Kind::threshold, 0.3, 0.0, 0.0, false, 0.0, HUGE_VAL, false}},
-    {"margin", {Kind::threshold, 0.7, 1.5, 0.0, false, 0.0, HUGE_VAL, false}},
-    {"squared", {Kind::squared, 0.1, 0.0, 0.05, true, 0.0, HUGE_VAL, false}},
-    {"log", {Kind::log, 0.4, 0.0, 0.05, false, 0.0, HUGE_VAL, false}},
-    {"hinge", {Kind::hinge, 0.2, 0.0, 0.0, false, 0.01, HUGE_VAL, false}},
-    {"pegasos", {Kind::pegasos, 1.0, 0.0, 0.05, false, 0.0, 4.0, true}},
+    {"perceptron", "threshold", {0.3, 0.0}}, {"margin", "threshold", {0.7, 1.5}},
+    {"squared", "squared", {0.1, 0.05, 1.0}}, {"log", "log", {0.4, 0.05, 0.0}},
+    {"hinge", "hinge", {0.2, 0.01, 0.0}},     {"pegasos", "pegasos", {0.05, 4.0, 1.0}},
+    {"pa", "pa", {}},                         {"pa1", "pa1", {0.1}},
+    {"pa2", "pa2", {0.1}},                    {"arow", "arow", {0.5}},
+    {"arow-full", "arow", {0.5}, true},       {"nherd", "nherd", {0.5}},
+    {"scw1", "scw1", {0.5, 1.25}},            {"scw2-full", "scw2", {0.5, 1.25}, true},
 };
+
+int number_of(const NamedRule& named) {
+    for (int k = 0; k < core.n_rules; ++k) {
+        if (strcmp(core.rules[k].name, named.kind) == 0) return k;
+    }
+    abort();
+}
 
 struct Votes {
     double row[kRows * kEpochs * 4], tau[kRows * kEpochs * 4], time[kRows * kEpochs * 4];
@@ -183,11 +193,19 @@ BinaryTask new_task(int64_t positive, bool steps) {
 // Three epochs of a rule, one example at a time (size 1) or in folds; `quick` looks in single precision first.
 void learn(const char* how, const NamedRule& named, int which, bool weighted, int64_t size, bool quick) {
     const Matrix X = layout(which);
-    const bool steps = named.rule.kind == Kind::threshold;
+    Rule rule{number_of(named), {}};
+    memcpy(rule.parameters, named.parameters, sizeof rule.parameters);
+    const RuleFacts& facts = core.rules[rule.number];
+    const bool steps = !facts.always;
+    const int64_t spread = !facts.spread ? 0 : named.full ? (kCols + 1) * (kCols + 1) : kCols + 1;
     BinaryTask tasks[kClasses];
     for (int64_t k = 0; k < kClasses; ++k) {
         tasks[k] = new_task(k, steps);
         if (quick) tasks[k].shadow = zeros<float>(kCols);
+        if (!spread) continue;
+        tasks[k].spread = zeros<double>(spread);
+        for (int64_t j = 0; j <= kCols; ++j) tasks[k].spread[named.full ? j * (kCols + 2) : j] = 1.0;
+        if (named.full) tasks[k].direction = zeros<double>(kCols + 1);
     }
     float* lengths = quick ? zeros<float>(kRows) : nullptr;
     const int64_t width = X.layout == Layout::dense ? kCols : size;
@@ -197,8 +215,8 @@ void learn(const char* how, const NamedRule& named, int which, bool weighted, in
     for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
         Pass pass{codes, weighted ? weights : nullptr, weighted ? order : nullptr, nullptr, 0, kRows, kRows,
                   weighted ? 0.0 : 1.0, clock, lengths};
-        const int64_t bad = size == 1 ? core.visit(X, pass, named.rule, tasks, kClasses)
-                                      : core.fold(X, pass, named.rule, tasks, kClasses, {size, nullptr}, scratch);
+        const int64_t bad = size == 1 ? core.visit(X, pass, rule, tasks, kClasses)
+                                      : core.fold(X, pass, rule, tasks, kClasses, {size, nullptr}, scratch);
         clock = pass.clock;
         hash.word(uint64_t(bad));
         hash.number(clock);
@@ -208,6 +226,7 @@ void learn(const char* how, const NamedRule& named, int which, bool weighted, in
         hash.numbers(t.average_correction, kCols);
         hash.numbers(t.real, real_slots);
         for (int c = 0; c < count_slots; ++c) hash.word(uint64_t(t.count[c]));
+        if (spread) hash.numbers(t.spread, spread);
         if (!steps) continue;
         hash.numbers(t.pocket, kCols);
         const Votes& votes = *static_cast<Votes*>(t.votes.owner);
@@ -380,20 +399,24 @@ void duals() {
     kernel_rows<double>(linear, "float64", core.dual->add_rows_f64, core.dual->smo_f64);
 
     const BinaryTask t = new_task(1, true);
-    DualTask task{zeros<double>(kRows), zeros<double>(kRows), zeros<double>(kRows), zeros<double>(kRows), t.real, t.count,
-                  t.votes.owner, t.votes.push, 1, {true, true}};
+    BinaryTask task = t;
+    task.w = zeros<double>(kRows);
+    task.coef = zeros<double>(kRows);
+    task.average_correction = zeros<double>(kRows);
+    task.pocket = zeros<double>(kRows);
     double clock = 0.0;
     Hash hash;
     for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
-        DualPass pass{codes, weights, order, 0, kRows, kRows, kRows, 0.3, 0.1, 1.0, clock, wide, kRows, slots};
-        if (core.dual->dual_visit(pass, task) != kNoRow) abort();
+        int64_t missing;
+        Pass pass{codes, weights, order, nullptr, 0, kRows, kRows, 1.0, clock, nullptr};
+        if (core.visit_dual({wide, kRows, kRows, slots, &missing}, pass, {0, {0.3, 0.1}}, task) != all_good) abort();
         clock = pass.clock;
     }
     hash.number(clock);
     hash.numbers(task.coef, kRows);
     hash.numbers(task.average_correction, kRows);
     hash.numbers(task.pocket, kRows);
-    hash.numbers(task.activation, kRows);
+    hash.numbers(task.w, kRows);
     hash.numbers(task.real, real_slots);
     for (int c = 0; c < count_slots; ++c) hash.word(uint64_t(task.count[c]));
     hash.print("dual-visit");
@@ -407,9 +430,11 @@ int main() {
         for (const NamedRule& rule : kRules) {
             for (int weighted = 0; weighted < 2; ++weighted) {
                 learn("visit", rule, which, weighted == 1, 1, false);
-                learn("fold", rule, which, weighted == 1, 8, false);
-                learn("batch", rule, which, weighted == 1, kRows, false);
-                if (which == 1 && rule.rule.kind == Kind::threshold) learn("quick", rule, which, weighted == 1, 1, true);
+                if (core.rules[number_of(rule)].folds) {
+                    learn("fold", rule, which, weighted == 1, 8, false);
+                    learn("batch", rule, which, weighted == 1, kRows, false);
+                }
+                if (which == 1 && !core.rules[number_of(rule)].always) learn("quick", rule, which, weighted == 1, 1, true);
             }
         }
         looks(which);

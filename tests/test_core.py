@@ -25,20 +25,28 @@ from separatrix.stops import MaxEpochs
 EXPECTED = (TypeError, ValueError)
 
 
-KINDS = ["threshold", "squared", "log", "hinge", "pegasos", "pa", "pa1", "pa2"]
-ONE_BY_ONE = ("pa", "pa1", "pa2")
-STEP = _core.Rule("threshold", 1.0, 0.0, 0.0, False)
+RULES = {  # of the core, each with parameters that it takes
+    "threshold": [1.0, 0.0], "squared": [1.0, 0.0, 0.0], "log": [1.0, 0.5, 1.0], "hinge": [1.0, 0.0, 1.0],
+    "pegasos": [0.5, 0.5, 1.0], "pa": [], "pa1": [1.0], "pa2": [1.0], "arow": [1.0],
+    "nherd": [1.0], "scw1": [1.0, 1.25], "scw2": [1.0, 1.25],
+}  # fmt: skip
+STEP = _core.Rule("threshold", [1.0, 0.0])
 
 
-def task(d, *, readout="last", positive=1, ties=(True, True)):
+def task(d, *, readout="last", positive=1, ties=(True, True), spread=None):
     average_correction = np.zeros(d) if readout == "averaged" else None
     pocket = np.zeros(d) if readout == "pocket" else None
     real = np.zeros(SLOTS)
     real[7:9] = real[10] = 1.0
     real[6] = np.inf
     return _core.BinaryTask(
-        np.zeros(d), real, np.zeros(3, np.int64), average_correction, pocket, positive, ties, readout == "voted"
+        np.zeros(d), real, np.zeros(3, np.int64), average_correction, pocket, positive, ties, readout == "voted", spread
     )
+
+
+def test_every_rule_of_the_core_is_tried_here():
+    assert list(_core.RULES) == list(RULES)
+    assert all(len(about["parameters"]) == len(RULES[name]) for name, about in _core.RULES.items())
 
 
 @pytest.mark.parametrize("build", _core.builds())
@@ -115,21 +123,26 @@ def test_arguments_that_do_not_belong_together_are_refused():
         _core.visit(matrix, examples, begin, end, tasks or [task(2)], STEP, 1.0, 0.0, fold, None, None, 1)
 
     visit()
-    with pytest.raises(ValueError, match=r"of one of the kinds threshold, squared, .*, pa, pa1, pa2: found 'huber'"):
-        _core.Rule("huber", 1.0, 0.0, 0.0, False)
-    with pytest.raises(ValueError, match="alpha of pegasos must be positive"):
-        _core.Rule("pegasos", 1.0, 0.0, 0.0, False)
-    with pytest.raises(ValueError, match=r"decay must be in 0\.\.1 and radius positive"):
-        _core.Rule("hinge", 1.0, 0.0, 0.0, False, decay=2.0)
-    with pytest.raises(ValueError, match="decay, radius and bias_shrinks are for hinge and pegasos"):
-        _core.Rule("log", 1.0, 0.0, 0.0, False, decay=0.5)
-    with pytest.raises(ValueError, match="cost must be positive"):
-        _core.Rule("pa1", 1.0, 0.0, 0.0, False, cost=0.0)
-    rule = _core.Rule("pa", 1.0, 0.0, 0.0, False)
-    with pytest.raises(ValueError, match="a passive-aggressive rule learns from one example at a time"):
-        _core.visit(X, good, 0, 4, [task(2)], rule, 1.0, 0.0, 2, None, None, 1)
-    with pytest.raises(ValueError, match="a threshold rule neither shrinks nor slows down"):
-        _core.Rule("threshold", 1.0, 0.0, 0.1, False)
+    for name, parameters, message in (
+        ("huber", [1.0], r"a rule of the core is one of threshold, squared, .*pa2.*: found 'huber'"),
+        ("threshold", [1.0], "rule threshold has 2 parameters"),
+        ("threshold", [0.0, 0.0], "eta must be positive"),
+        ("log", [1.0, -1.0, 0.0], "eta must be positive and alpha at least 0"),
+        ("log", [1.0, 1.0, 0.0], r"eta \* alpha must be in 0\.\.1"),
+        ("pegasos", [0.0, 1.0, 0.0], "alpha and radius must be positive"),
+        ("hinge", [1.0, 2.0, 0.0], r"eta must be positive and decay in 0\.\.1"),
+        ("pa1", [0.0], "C must be positive"),
+        ("arow", [np.nan], "r must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            _core.Rule(name, parameters)
+    with pytest.raises(ValueError, match="rule pa learns from one example at a time"):
+        _core.visit(X, good, 0, 4, [task(2)], _core.Rule("pa", []), 1.0, 0.0, 2, None, None, 1)
+    with pytest.raises(ValueError, match="rule arow needs tasks with a spread"):
+        _core.visit(X, good, 0, 4, [task(2)], _core.Rule("arow", [1.0]), 1.0, 0.0, 1, None, None, 1)
+    for spread in (np.ones(2), np.ones((3, 2)), np.ones((3, 3, 3))):
+        with pytest.raises(ValueError, match="a spread has one number more than w, or that many squared"):
+            task(2, spread=spread)
     with pytest.raises(ValueError, match="order names a row that is not there"):
         visit(examples=_core.Examples(codes, None, np.array([0, 7], np.uint32)), end=2)
     with pytest.raises(ValueError, match="order names a row that is not there"):
@@ -205,10 +218,11 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
     _core.decide(matrix, np.ones((2, d)), np.zeros(2), 1)
     if matrix.canonical:
         examples = _core.Examples(np.zeros(n, np.int32), None, None)
-        for kind in KINDS:
-            rule = _core.Rule(kind, 1.0, 0.0, 0.5 if kind == "pegasos" else 0.0, False)
-            for fold in (1,) if kind in ONE_BY_ONE else (1, 2):
-                _core.visit(matrix, examples, 0, n, [task(d)], rule, 1.0, 0.0, fold, None, None, 1)
+        for kind, parameters in RULES.items():
+            rule = _core.Rule(kind, parameters)
+            for fold in (1, 2) if _core.RULES[kind]["folds"] else (1,):
+                for spread in (np.ones(d + 1), np.eye(d + 1)):
+                    _core.visit(matrix, examples, 0, n, [task(d, spread=spread)], rule, 1.0, 0.0, fold, None, None, 1)
 
 
 @settings(max_examples=200)
@@ -223,14 +237,14 @@ def test_no_arrays_can_crash_the_csr_entry(data, indices, indptr, cols, value, i
     readout=st.sampled_from(["last", "averaged", "voted", "pocket"]),
     fold=st.integers(-1, 4),
     n_jobs=st.integers(-1, 3),
-    kind=st.sampled_from(KINDS),
-    eta=st.sampled_from([1.0, 0.0, -1.0, np.nan, np.inf, 1e308]),
-    alpha=st.sampled_from([0.0, 0.5, 0.999, -1.0, np.nan]),
+    kind=st.sampled_from(list(RULES)),
+    parameters=st.lists(st.sampled_from([1.0, 0.0, -1.0, 0.5, 0.999, np.nan, np.inf, 1e308]), max_size=4),
+    full=st.booleans(),
     dtype=st.sampled_from([np.float32, np.float64]),
     lengths=st.none() | st.lists(st.floats(width=32), max_size=7),
 )
 def test_no_examples_can_crash_a_visit(
-    n, d, codes, weights, order, begin, end, readout, fold, n_jobs, kind, eta, alpha, dtype, lengths
+    n, d, codes, weights, order, begin, end, readout, fold, n_jobs, kind, parameters, full, dtype, lengths
 ):
     matrix = _core.dense(np.ones((n, d), dtype=dtype))
     known = None if lengths is None else np.array(lengths, np.float32)
@@ -239,10 +253,11 @@ def test_no_examples_can_crash_a_visit(
         None if weights is None else np.array(weights, np.float64),
         None if order is None else np.array(order, np.uint32),
     )
-    tasks = [task(d, readout=readout, positive=k) for k in range(3)]
+    tasks = [
+        task(d, readout=readout, positive=k, spread=np.eye(d + 1) if full else np.ones(d + 1)) for k in range(3)
+    ]
     try:
-        hinged = {"radius": 0.5, "bias_shrinks": bool(d % 2)} if kind in ("hinge", "pegasos") else {}
-        rule = _core.Rule(kind, eta, 0.0, alpha, bool(n % 2), **hinged)
+        rule = _core.Rule(kind, [*parameters, *RULES[kind]][: len(RULES[kind])])
         _core.visit(matrix, examples, begin, end, tasks, rule, 1.0, 0.0, fold, None, known, n_jobs)
         _core.visit(matrix, examples, begin, end, tasks[:1], rule, 1.0, 0.0, fold, None, known, n_jobs)
         _core.tally(matrix, examples, begin, end, tasks[0], bool(d % 2))

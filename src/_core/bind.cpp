@@ -45,12 +45,14 @@ struct HeldTask {
     BinaryTask t;
     std::int64_t cols;
     std::unique_ptr<Votes> votes;
-    nb::object arrays[5];
+    std::vector<double> direction;  // scratch for a full spread
+    nb::object arrays[6];
 };
 
 void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std::int64_t> count,
                std::optional<Vector<double>> average_correction, std::optional<Vector<double>> pocket,
-               std::int32_t positive, std::pair<bool, bool> tie_is_mistake, bool vote) {
+               std::int32_t positive, std::pair<bool, bool> tie_is_mistake, bool vote,
+               std::optional<Numbers> spread) {
     const std::size_t n = w.shape(0);
     expect(real.shape(0) == std::size_t(real_slots), "real needs " + std::to_string(int(real_slots)) + " slots");
     expect(count.shape(0) == std::size_t(count_slots), "count needs " + std::to_string(int(count_slots)) + " slots");
@@ -61,16 +63,31 @@ void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std
     expect_aligned(count.data(), "count");
     if (average_correction) expect_aligned(average_correction->data(), "average_correction");
     if (pocket) expect_aligned(pocket->data(), "pocket");
+    bool full = false;
+    if (spread) {
+        full = spread->ndim() == 2;
+        expect(spread->ndim() <= 2 && spread->shape(0) == n + 1 && (!full || spread->shape(1) == n + 1),
+               "a spread has one number more than w, or that many squared");
+        expect_aligned(spread->data(), "spread");
+    }
+    BinaryTask t{};
+    t.w = w.data();
+    t.spread = spread ? spread->data() : nullptr;
+    t.average_correction = average_correction ? average_correction->data() : nullptr;
+    t.pocket = pocket ? pocket->data() : nullptr;
+    t.real = real.data();
+    t.count = count.data();
+    t.positive = positive;
+    t.tie_is_mistake[0] = tie_is_mistake.first;
+    t.tie_is_mistake[1] = tie_is_mistake.second;
     auto votes = vote ? std::make_unique<Votes>() : nullptr;
-    new (held) HeldTask{{w.data(), average_correction ? average_correction->data() : nullptr,
-                         pocket ? pocket->data() : nullptr, real.data(), count.data(),
-                         {votes.get(), vote ? &Votes::push : nullptr}, positive,
-                         {tie_is_mistake.first, tie_is_mistake.second}, nullptr, 0.0},
-                        std::int64_t(n),
-                        std::move(votes),
+    if (vote) t.votes = {votes.get(), &Votes::push};
+    std::vector<double> direction(full ? n + 1 : 0);
+    new (held) HeldTask{t, std::int64_t(n), std::move(votes), std::move(direction),
                         {nb::cast(w), nb::cast(real), nb::cast(count),
                          average_correction ? nb::cast(*average_correction) : nb::none(),
-                         pocket ? nb::cast(*pocket) : nb::none()}};
+                         pocket ? nb::cast(*pocket) : nb::none(), spread ? nb::cast(*spread) : nb::none()}};
+    if (full) held->t.direction = held->direction.data();
 }
 
 nb::tuple take_votes(HeldTask& held) {
@@ -140,32 +157,44 @@ private:
     std::vector<double*> theirs_;
 };
 
-Kind kind_of(const std::string& kind) {
-    constexpr std::pair<const char*, Kind> kinds[] = {{"threshold", Kind::threshold}, {"squared", Kind::squared},
-                                                      {"log", Kind::log}, {"hinge", Kind::hinge},
-                                                      {"pegasos", Kind::pegasos}, {"pa", Kind::pa},
-                                                      {"pa1", Kind::pa1}, {"pa2", Kind::pa2}};
+// The number of the rule of this name, and what is known of it.
+int rule_number(const std::string& name) {
     std::string known;
-    for (const auto& [name, which] : kinds) {
-        if (kind == name) return which;
-        known += (known.empty() ? "" : ", ") + std::string(name);
+    for (int k = 0; k < kernels().n_rules; ++k) {
+        if (name == kernels().rules[k].name) return k;
+        known += (known.empty() ? "" : ", ") + std::string(kernels().rules[k].name);
     }
-    refuse("a rule of the core is of one of the kinds " + known + ": found '" + kind + "'");
+    refuse("a rule of the core is one of " + known + ": found '" + name + "'");
 }
 
-void make_rule(Rule* rule, const std::string& kind, double eta, double threshold, double alpha, bool falling,
-               double decay, double radius, bool bias_shrinks, double cost) {
-    const Kind which = kind_of(kind);
-    const bool steps = which == Kind::threshold, hinged = which == Kind::hinge || which == Kind::pegasos;
-    expect(eta > 0.0 && alpha >= 0.0, "eta must be positive and alpha at least 0");
-    expect(hinged || eta * alpha < 1.0, "eta * alpha must be in 0..1");
-    expect(!steps || (alpha == 0.0 && !falling), "a threshold rule neither shrinks nor slows down");
-    expect(which != Kind::pegasos || alpha > 0.0, "alpha of pegasos must be positive");
-    expect(decay >= 0.0 && decay <= 1.0 && radius > 0.0, "decay must be in 0..1 and radius positive");
-    expect(hinged || (decay == 0.0 && radius == HUGE_VAL && !bias_shrinks),
-           "decay, radius and bias_shrinks are for hinge and pegasos");
-    expect(cost > 0.0, "cost must be positive");
-    new (rule) Rule{which, eta, steps ? threshold : 0.0, alpha, falling, decay, radius, bias_shrinks, cost};
+void make_rule(Rule* rule, const std::string& name, const std::vector<double>& parameters) {
+    const int number = rule_number(name);
+    const RuleFacts& facts = kernels().rules[number];
+    expect(int(parameters.size()) == facts.n_parameters,
+           "rule " + name + " has " + std::to_string(facts.n_parameters) + " parameters");
+    Rule made{number, {}};
+    std::copy(parameters.begin(), parameters.end(), made.parameters);
+    const char* why = facts.refuse(made.parameters);
+    if (why) refuse(why);
+    new (rule) Rule(made);
+}
+
+// What the rules need: the names of their parameters and whether each is asked at every example, can learn from folds, and
+// keeps a spread.
+nb::dict rules() {
+    nb::dict all;
+    for (int k = 0; k < kernels().n_rules; ++k) {
+        const RuleFacts& facts = kernels().rules[k];
+        nb::list parameters;
+        for (int p = 0; p < facts.n_parameters; ++p) parameters.append(facts.parameters[p]);
+        nb::dict about;
+        about["parameters"] = nb::tuple(parameters);
+        about["always"] = facts.always;
+        about["folds"] = facts.folds;
+        about["spread"] = facts.spread;
+        all[facts.name] = about;
+    }
+    return all;
 }
 
 // Check that edges lead from begin to end, and return the length of the longest step.
@@ -188,7 +217,8 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
                                       std::optional<Vector<float>> lengths, int n_jobs) {
     expect(fold_size >= 1, "fold_size must be at least 1");
     const bool one_by_one = fold_size == 1 && !edges;
-    expect(one_by_one || !reads_square(rule.kind), "a passive-aggressive rule learns from one example at a time");
+    const RuleFacts& facts = kernels().rules[rule.number];
+    expect(one_by_one || facts.folds, "rule " + std::string(facts.name) + " learns from one example at a time");
     fold_size = std::min(fold_size, std::max<std::int64_t>(end - begin, 1));
     const std::int64_t longest = edges ? longest_fold(*edges, begin, end) : std::min(fold_size, end - begin);
     bool whole = false;
@@ -196,6 +226,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     for (const HeldTask* task : tasks) {
         expect(task != nullptr && task->cols == X.m.cols, "a task's weights and the columns of X differ in number");
         expect(std::count(tasks.begin(), tasks.end(), task) == 1, "a task is given twice");
+        expect(!facts.spread || task->t.spread, "rule " + std::string(facts.name) + " needs tasks with a spread");
         whole |= task->t.pocket != nullptr;
         plain.push_back(task->t);
     }
@@ -207,7 +238,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         expect_aligned(lengths->data(), "lengths");
     }
     // For one or two tasks the reading of the row takes all the time there is: quick predictions would not be quicker.
-    if (lengths && one_by_one && plain.size() >= 3 && rule.kind == Kind::threshold) {
+    if (lengths && one_by_one && plain.size() >= 3 && rule.number == 0) {
         pass.lengths = lengths->data();
         shadows.resize(plain.size() * std::size_t(X.m.cols));
         for (std::size_t k = 0; k < plain.size(); ++k) plain[k].shadow = shadows.data() + k * X.m.cols;
@@ -300,6 +331,13 @@ auto shuffled(Shuffler& shuffler, std::uint64_t seed, std::uint64_t epoch) {
     return to_numpy(std::move(order));
 }
 
+template <std::size_t N>
+nb::tuple names_of(const char* const (&names)[N]) {
+    nb::list all;
+    for (const char* name : names) all.append(name);
+    return nb::tuple(all);
+}
+
 std::vector<std::string> build_names() {
     std::vector<std::string> names;
     for (const Kernels* build : usable_builds()) names.push_back(build->name);
@@ -346,7 +384,7 @@ NB_MODULE(_core, module) {
     nb::class_<HeldTask>(module, "BinaryTask", "One binary task and the arrays that learning it changes.")
         .def("__init__", &make_task, "w"_a.noconvert(), "real"_a.noconvert(), "count"_a.noconvert(),
              "average_correction"_a.noconvert().none(), "pocket"_a.noconvert().none(), "positive"_a,
-             "tie_is_mistake"_a, "vote"_a)
+             "tie_is_mistake"_a, "vote"_a, "spread"_a.noconvert().none() = nb::none())
         .def("take_votes", &take_votes, "The updates recorded since the last call: rows, tau * y, times.");
 
     nb::class_<Examples>(module, "Examples", "Labels, weights and order of the rows.")
@@ -355,9 +393,11 @@ NB_MODULE(_core, module) {
              "codes"_a.noconvert(), "weights"_a.noconvert().none(), "order"_a.noconvert().none(),
              "shares"_a.noconvert().none() = nb::none());
 
-    nb::class_<Rule>(module, "Rule", "A rule that the loops know.")
-        .def("__init__", &make_rule, "kind"_a, "eta"_a, "threshold"_a, "alpha"_a, "falling"_a, "decay"_a = 0.0,
-             "radius"_a = HUGE_VAL, "bias_shrinks"_a = false, "cost"_a = 1.0);
+    nb::class_<Rule>(module, "Rule", "A rule of the core: its name, and its parameters in the order of RULES.")
+        .def("__init__", &make_rule, "name"_a, "parameters"_a);
+    module.attr("RULES") = rules();
+    module.attr("REAL_SLOTS") = names_of(kRealNames);
+    module.attr("COUNT_SLOTS") = names_of(kCountNames);
 
     module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "tasks"_a, "rule"_a, "bias_square"_a,
                "clock"_a, "fold_size"_a, "edges"_a.noconvert().none(), "lengths"_a.noconvert().none(), "n_jobs"_a,

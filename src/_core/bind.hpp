@@ -20,6 +20,8 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+using Numbers = nb::ndarray<double, nb::c_contig, nb::device::cpu>;  // of any shape
+
 [[noreturn]] inline void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
 
 inline void expect(bool holds, const std::string& message) {

@@ -146,6 +146,8 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
 }
 
+constexpr std::int64_t kNotFinite = -2;  // kNotFinite - i: the activation of example i is not finite
+
 nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slot_of, Vector<const std::int32_t> codes,
                      std::optional<Vector<const double>> weights, std::optional<Vector<const std::uint32_t>> order,
                      std::int64_t begin, std::int64_t end, Vector<double> coef,
@@ -183,17 +185,29 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
         expect(slot_of.data()[i] >= -1 && slot_of.data()[i] < std::int64_t(store.shape(0)), "a slot lies outside the store");
     }
     Votes votes;
-    DualPass pass{codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, begin, end, pool,
-                  n, eta, threshold, bias_square, clock, store.data(), stride, slot_of.data()};
-    DualTask task{coef.data(), average_correction ? average_correction->data() : nullptr,
-                  pocket ? pocket->data() : nullptr, activation.data(), real.data(), count.data(), &votes,
-                  vote ? &Votes::push : nullptr, positive, {tie_is_mistake.first, tie_is_mistake.second}};
-    std::int64_t row;
+    std::int64_t missing = all_good, row;
+    const KernelStore stored{store.data(), stride, n, slot_of.data(), &missing};
+    const Rule rule{0, {eta, threshold}};
+    Pass pass{codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, nullptr, begin, end, pool,
+              bias_square, clock, nullptr};
+    BinaryTask task{};
+    task.w = activation.data();
+    task.coef = coef.data();
+    task.average_correction = average_correction ? average_correction->data() : nullptr;
+    task.pocket = pocket ? pocket->data() : nullptr;
+    task.real = real.data();
+    task.count = count.data();
+    if (vote) task.votes = {&votes, &Votes::push};
+    task.positive = positive;
+    task.tie_is_mistake[0] = tie_is_mistake.first;
+    task.tie_is_mistake[1] = tie_is_mistake.second;
     {
         nb::gil_scoped_release free;
-        row = dual().dual_visit(pass, task);
+        row = kernels().visit_dual(stored, pass, rule, task);
     }
-    return nb::make_tuple(row, pass.begin, pass.clock, to_numpy(std::move(votes.row)),
+    const std::int64_t at = row == all_good ? end : pass.begin;
+    if (row != all_good && missing == all_good) row = kNotFinite - row;
+    return nb::make_tuple(row, at, pass.clock, to_numpy(std::move(votes.row)),
                           to_numpy(std::move(votes.signed_tau)), to_numpy(std::move(votes.time)));
 }
 

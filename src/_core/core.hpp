@@ -42,20 +42,30 @@ struct VoteSink {
 };
 
 // One binary task ("class `positive` or not?") and everything that learning it changes.
-// Null pointers switch a readout's bookkeeping off. The names of the slots are in loop/state.py.
+// Null pointers switch a readout's bookkeeping off. The names of the slots are those of kRealNames and kCountNames.
 // Time is counted in examples (their weights): `birth` is the clock when learning began, `run_start` when the current
 // weights did.
 // The weights are scale * w (the scale is 1 between epochs), the step is rate times the rule's, and `epoch_loss` +
 // log(`epoch_loss_factor`) is the loss of the epoch's examples, each as it was met (see note_loss; the factor is 1
-// between epochs). `scale_deficit` and `square` belong to weights that shrink (hinge.hpp): how far the sum of the
+// between epochs). `scale_deficit` and `square` belong to weights that shrink (readouts.hpp): how far the sum of the
 // scales is behind the age, and |w|^2 without the scale.
-enum Real : int {
-    bias, birth, average_correction_bias, run_start, pocket_bias, pocket_run, pocket_loss, scale, rate, epoch_loss,
-    epoch_loss_factor, scale_deficit, square, real_slots
-};
-enum Count : int { updates, mistakes, pocket_checked, count_slots };
+#define SX_REAL_SLOTS(slot)                                                                              \
+    slot(bias) slot(birth) slot(average_correction_bias) slot(run_start) slot(pocket_bias) slot(pocket_run) \
+    slot(pocket_loss) slot(scale) slot(rate) slot(epoch_loss) slot(epoch_loss_factor) slot(scale_deficit)   \
+    slot(square)
+#define SX_COUNT_SLOTS(slot) slot(updates) slot(mistakes) slot(pocket_checked)
+#define SX_NUMBER(slot) slot,
+#define SX_SLOT_NAME(slot) #slot,
+enum Real : int { SX_REAL_SLOTS(SX_NUMBER) real_slots };
+enum Count : int { SX_COUNT_SLOTS(SX_NUMBER) count_slots };
+constexpr const char* kRealNames[] = {SX_REAL_SLOTS(SX_SLOT_NAME)};
+constexpr const char* kCountNames[] = {SX_COUNT_SLOTS(SX_SLOT_NAME)};
+
 struct BinaryTask {
     double* w;
+    double* coef;                // dual form: alpha_i y_i of every example, w being their activations; else null
+    double* spread;              // of rules that keep one (spread.hpp), else null
+    double* direction;           // scratch for a full spread: cols + 1 numbers; null: the spread is diagonal
     double* average_correction;  // averaged: sum over updates of (time of the update - scale_deficit) * (change of w)
     double* pocket;              // pocket: the best weights so far
     double* real;
@@ -67,23 +77,23 @@ struct BinaryTask {
     double doubt;            // times |x|: how far a quick prediction can be from the exact one
 };
 
-// threshold: step by `eta` when the margin is at most `threshold`. squared, log: step down the slope of that loss at
-// every example, by eta or, when it falls, by eta / sqrt(number of the step), and shrink the weights by
-// 1 - step * alpha. hinge: shrink by 1 - decay and step by `eta` when the margin is below 1. pegasos: the same with
-// 1 - 1/t and 1/(alpha t), then bring the weights back to a ball of this radius. The bias shrinks with the weights of
-// these two if it is told to. pa, pa1, pa2: the passive-aggressive steps when the margin is below 1, with `cost` as C.
-enum class Kind : int { threshold, squared, log, hinge, pegasos, pa, pa1, pa2 };
+// A rule of rules.hpp: its number in the list there, and its parameters in the order that it names them.
+constexpr int kMostParameters = 4;
 struct Rule {
-    Kind kind;
-    double eta, threshold, alpha;
-    bool falling;
-    double decay, radius;
-    bool bias_shrinks;
-    double cost = 1.0;
+    int number;
+    double parameters[kMostParameters];
 };
 
-// Whether a rule reads |x|^2, and so learns from one example at a time.
-inline bool reads_square(Kind kind) { return kind == Kind::pa || kind == Kind::pa1 || kind == Kind::pa2; }
+// What the binding needs to know of a rule.
+struct RuleFacts {
+    const char* name;
+    const char* const* parameters;  // their names
+    int n_parameters;
+    bool always;  // it is asked at every example, not only at mistakes
+    bool folds;   // it can learn from several examples at once
+    bool spread;  // it keeps a spread of each weight
+    const char* (*refuse)(const double* parameters);  // why they cannot be, or null
+};
 
 // The examples of a pass: rows order[begin..end) (or begin..end themselves when order is null).
 struct Pass {
@@ -127,14 +137,27 @@ struct IndexSurvey {
 
 constexpr std::int64_t all_good = -1;
 
+// Kernel rows of n examples, those that have been computed: example i's at rows + slot_of[i] * stride, -1 where it is not
+// there. A visit that needs such a row stops and names the example.
+struct KernelStore {
+    const double* rows;
+    std::int64_t stride, n;
+    const std::int64_t* slot_of;
+    std::int64_t* missing;
+};
+
 struct DualKernels;    // dual.hpp
 struct MarginKernels;  // margin.hpp
 struct ExactKernels;   // exact.hpp
 
 struct Kernels {
     const char* name;
-    // Each returns the first row whose activation is not finite, or all_good; `visit` and `fold` move the clock.
+    const RuleFacts* rules;
+    int n_rules;
+    // Each returns the first row whose activation is not finite, or all_good; `visit` and `fold` move the clock. A visit
+    // in dual form is for the first rule; it returns also where a kernel row is missing, with pass.begin at its example.
     std::int64_t (*visit)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks);
+    std::int64_t (*visit_dual)(const KernelStore&, Pass&, const Rule&, BinaryTask&);
     std::int64_t (*fold)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks, const Folds&, const Scratch&);
     std::int64_t (*tally)(const Matrix&, const Pass&, const BinaryTask&, bool smooth, Tally*);
     void (*decide)(const Matrix&, std::int64_t begin, std::int64_t end, const double* w, const double* bias,

@@ -23,12 +23,11 @@ namespace {
 
 #include "kernel_rows.hpp"
 #include "smo.hpp"
-#include "kernel_visit.hpp"
 
 }  // namespace
 
 extern const DualKernels dual_kernels;
-const DualKernels dual_kernels = {exponentials, add_rows<float>, add_rows<double>, smo<float>, smo<double>, dual_visit};
+const DualKernels dual_kernels = {exponentials, add_rows<float>, add_rows<double>, smo<float>, smo<double>};
 
 }  // namespace SX_BUILD
 }  // namespace sx

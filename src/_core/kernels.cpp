@@ -12,42 +12,39 @@ namespace sx {
 namespace SX_BUILD {
 
 #include "rows.hpp"
-#include "sigmoid.hpp"
-#include "epoch.hpp"
-#include "smooth.hpp"
+#include "losses.hpp"
 #include "rules.hpp"
-#include "hinge.hpp"
+#include "readouts.hpp"
+#include "screen.hpp"
+#include "spread.hpp"
+#include "loop.hpp"
 #include "fold.hpp"
+#include "dual_rows.hpp"
 
 std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
-    if (pass.lengths) {  // bind.cpp gives them for dense float32 rows and threshold rules only
+    if (pass.lengths) {  // bind.cpp gives them for dense float32 rows and the first rule only
         const Dense<float> X{static_cast<const float*>(m.data), m.cols, m.stride};
-        return visit_rows_quickly(X, pass, rule, tasks, n_tasks);
+        return visit_rows_quickly(X, pass, Threshold(rule.parameters), tasks, n_tasks);
     }
     return with_rows(m, [&](const auto& X) {
-        switch (rule.kind) {
-            case Kind::squared: return visit_smoothly<Squared>(X, pass, rule, tasks, n_tasks);
-            case Kind::log: return visit_smoothly<Log>(X, pass, rule, tasks, n_tasks);
-            case Kind::hinge:
-            case Kind::pegasos: return visit_hinge<Shrinking>(X, pass, rule, tasks, n_tasks);
-            case Kind::pa:
-            case Kind::pa1:
-            case Kind::pa2: return visit_hinge<PassiveAggressive>(X, pass, rule, tasks, n_tasks);
-            default: return visit_rows(X, pass, rule, tasks, n_tasks);
-        }
+        return with_rule(rule, [&](const auto& each) { return visit_rows(X, pass, each, tasks, n_tasks); });
     });
+}
+
+std::int64_t visit_dual(const KernelStore& stored, Pass& pass, const Rule& rule, BinaryTask& task) {
+    return visit_rows(DualRows{stored, stored.n}, pass, Threshold(rule.parameters), &task, 1);
 }
 
 std::int64_t fold(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks,
                   const Folds& folds, const Scratch& scratch) {
     return with_rows(m, [&](const auto& X) {
-        switch (rule.kind) {
-            case Kind::squared: return fold_rows<Squared>(X, pass, rule, tasks, n_tasks, folds, scratch);
-            case Kind::log: return fold_rows<Log>(X, pass, rule, tasks, n_tasks, folds, scratch);
-            case Kind::hinge:
-            case Kind::pegasos: return fold_rows<Hinge>(X, pass, rule, tasks, n_tasks, folds, scratch);
-            default: return fold_rows<Step>(X, pass, rule, tasks, n_tasks, folds, scratch);
-        }
+        return with_rule(rule, [&]<class R>(const R& each) -> std::int64_t {
+            if constexpr (R::kFolds) {
+                return fold_rows(X, pass, each, tasks, n_tasks, folds, scratch);
+            } else {
+                return all_good;  // which bind.cpp does not ask for
+            }
+        });
     });
 }
 
@@ -119,7 +116,7 @@ extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
 extern const ExactKernels exact_kernels;
 extern const Kernels kernels;
-const Kernels kernels = {SX_NAME(SX_BUILD), visit, fold, tally, decide, square_norms, survey, first_bad_row,
+const Kernels kernels = {SX_NAME(SX_BUILD), facts_of(Rules{}), length(Rules{}), visit, visit_dual, fold, tally, decide, square_norms, survey, first_bad_row,
                          &dual_kernels, &margin_kernels, &exact_kernels};
 
 }  // namespace SX_BUILD

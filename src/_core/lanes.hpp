@@ -56,6 +56,10 @@ SX_HOT Vec load(const float* p) { return (Vec)_mm256_cvtps_pd(_mm_loadu_ps(p)); 
 SX_HOT Vec load(const float* p) { return (Vec)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i_u*)p))); }
 #endif
 inline void store(double* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
+SX_HOT Vec at_least(Vec v, double low) {
+    const Vec all = Vec{} + low;
+    return v > all ? v : all;
+}
 // The first n values, then zeros; nothing behind them is read.
 #if defined(SX_AVX512)
 SX_HOT Vec load_first(const double* p, int n) { return (Vec)_mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1u), p); }
@@ -90,6 +94,7 @@ SX_HOT Vec load(const T* p) {
     return double(*p);
 }
 inline void store(double* p, Vec v) { *p = v; }
+inline Vec at_least(Vec v, double low) { return v > low ? v : low; }
 #endif
 
 inline bool is_finite(double v) { return v - v == 0.0; }

@@ -8,6 +8,16 @@
 
 #include "lanes.hpp"
 
+// One weight of a diagonal spread (spread.hpp), which rounding leaves above 0.
+constexpr double kNarrowest = 0x1p-1022;
+SX_HOT void spread_add_one(double x, double tau, double beta, double aged, double* w, double* s, double* sum) {
+    const double g = *s * x;
+    *w += tau * g;
+    const double left = *s - beta * (g * g);
+    *s = left > kNarrowest ? left : kNarrowest;
+    if (sum) *sum += aged * g;
+}
+
 template <class T>
 struct Dense {
     static constexpr bool kSparse = false;
@@ -107,6 +117,14 @@ struct Dense {
         }
     }
 
+    static bool at_hand(std::int64_t) { return true; }  // see dual_rows.hpp
+    void note(std::int64_t i, double scale, double* kept) const { add(i, scale, kept); }
+
+    template <class Work>
+    void each(std::int64_t i, Work work) const {
+        for (std::int64_t j = 0; j < cols; ++j) work(j, double(row(i)[j]));
+    }
+
     void add(std::int64_t i, double scale, double* w) const {
         const T* x = row(i);
         const std::int64_t n = cols;
@@ -164,6 +182,39 @@ struct Dense {
             sum[j / kWidth % kRegisters] += v * v;
         }
         return sum_of_lanes(sum);
+    }
+
+    // x.Sx for a diagonal S.
+    double spread_square(std::int64_t i, const double* s) const {
+        const T* x = row(i);
+        Vec sum[kRegisters];
+        SX_UNROLL for (int r = 0; r < kRegisters; ++r) sum[r] = Vec{};
+        std::int64_t j = 0;
+        for (; j + kLanes <= cols; j += kLanes) {
+            SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
+                const Vec v = load(x + j + r * kWidth);
+                sum[r] += v * v * load(s + j + r * kWidth);
+            }
+        }
+        for (; j < cols; j += kWidth) {
+            const int n = int(cols - j < kWidth ? cols - j : kWidth);
+            const Vec v = load_first(x + j, n);
+            sum[j / kWidth % kRegisters] += v * v * load_first(s + j, n);
+        }
+        return sum_of_lanes(sum);
+    }
+
+    // w += tau S x, sums += aged S x if there are any, S -= beta (Sx)^2.
+    void spread_add(std::int64_t i, double tau, double beta, double aged, double* w, double* s, double* sums) const {
+        const T* x = row(i);
+        std::int64_t j = 0;
+        for (; j + kWidth <= cols; j += kWidth) {
+            const Vec before = load(s + j), g = before * load(x + j);
+            store(w + j, load(w + j) + tau * g);
+            store(s + j, at_least(before - beta * (g * g), kNarrowest));
+            if (sums) store(sums + j, load(sums + j) + aged * g);
+        }
+        for (; j < cols; ++j) spread_add_one(double(x[j]), tau, beta, aged, w + j, s + j, sums ? sums + j : nullptr);
     }
 
     bool finite(std::int64_t i) const {
@@ -251,6 +302,16 @@ struct Csr {
         return dot;
     }
 
+    static bool at_hand(std::int64_t) { return true; }
+    void note(std::int64_t i, double scale, double* kept) const { add(i, scale, kept); }
+
+    template <class Work>
+    void each(std::int64_t i, Work work) const {
+        for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
+            work(std::int64_t(indices[p]), double(data[p]));
+        }
+    }
+
     SX_HOT void add(std::int64_t i, double scale, double* w) const {
         const std::int64_t to = indptr[i + 1];
         std::int64_t p = indptr[i];
@@ -271,6 +332,23 @@ struct Csr {
         }
         for (int l = 0; p + l < to; ++l) sum[l] += double(data[p + l]) * double(data[p + l]);
         return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+
+    double spread_square(std::int64_t i, const double* s) const {
+        double sum[kSparseLanes] = {};
+        const std::int64_t from = indptr[i], n = std::int64_t(indptr[i + 1]) - from;
+        for (std::int64_t p = 0; p < n; ++p) {
+            const double v = double(data[from + p]);
+            sum[p % kSparseLanes] += v * v * s[indices[from + p]];
+        }
+        return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+
+    void spread_add(std::int64_t i, double tau, double beta, double aged, double* w, double* s, double* sums) const {
+        for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
+            const I j = indices[p];
+            spread_add_one(double(data[p]), tau, beta, aged, w + j, s + j, sums ? sums + j : nullptr);
+        }
     }
 
     bool finite(std::int64_t i) const {

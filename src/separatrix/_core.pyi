@@ -32,6 +32,7 @@ class BinaryTask:
         positive: int,
         tie_is_mistake: tuple[bool, bool],
         vote: bool,
+        spread: NDArray[np.float64] | None = None,
     ) -> None: ...
     def take_votes(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
 
@@ -45,18 +46,12 @@ class Examples:
     ) -> None: ...
 
 class Rule:
-    def __init__(
-        self,
-        kind: str,
-        eta: float,
-        threshold: float,
-        alpha: float,
-        falling: bool,
-        decay: float = 0.0,
-        radius: float = ...,
-        bias_shrinks: bool = False,
-        cost: float = ...,
-    ) -> None: ...
+    def __init__(self, name: str, parameters: list[float]) -> None: ...
+
+REAL_SLOTS: tuple[str, ...]
+COUNT_SLOTS: tuple[str, ...]
+
+RULES: dict[str, dict[str, Any]]
 
 def visit(
     X: Matrix,

@@ -116,7 +116,7 @@ def core_step(kind, m):
     examples = _core.Examples(np.array([1], np.int32), None, None)
     state = State.new(1, np.array([m]), 0.0, readout="last")
     task = _core.BinaryTask(state.weights, state.real, state.count, None, None, 1, (True, True), False)
-    rule = _core.Rule(kind, 1.0, 0.0, 0.0, False)
+    rule = _core.Rule(kind, [1.0, 0.0, 0.0])
     _core.visit(_core.dense(np.zeros((1, 1)) + 1.0), examples, 0, 1, [task], rule, 1.0, 0.0, 1, None, None, 1)
     return state.bias, state.epoch_loss  # the bias starts at 0, so no digit of the step is lost
 

@@ -14,21 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix import _core
 from separatrix.models.validity import is_array, is_count, is_index, is_list_of, is_real, require
 from separatrix.rules import Number
 from separatrix.stops import Epoch, StopReason
 
 Array = NDArray[Any]
 
-# The slots of State.real and State.count, as the core's BinaryTask numbers them (core.hpp).
-(
-    BIAS, BIRTH, AVERAGE_CORRECTION_BIAS, RUN_START, POCKET_BIAS, POCKET_RUN, POCKET_LOSS, SCALE, RATE, EPOCH_LOSS,
-    EPOCH_LOSS_FACTOR, SCALE_DEFICIT, SQUARE, SLOTS,
-) = range(14)  # fmt: skip
-UPDATES, MISTAKES, POCKET_CHECKED = range(3)
+SLOTS, COUNTS = len(_core.REAL_SLOTS), len(_core.COUNT_SLOTS)  # of State.real and State.count
 
 
-def _real(slot: int) -> property:
+def _real(name: str) -> property:
+    slot = _core.REAL_SLOTS.index(name)
+
     def get(self: State) -> Number:
         return self.real.item(slot)
 
@@ -38,7 +36,9 @@ def _real(slot: int) -> property:
     return property(get, put)
 
 
-def _count(slot: int) -> property:
+def _count(name: str) -> property:
+    slot = _core.COUNT_SLOTS.index(name)
+
     def get(self: State) -> int:
         return int(self.count[slot])
 
@@ -124,22 +124,22 @@ class State(Resumable):
     level: float = 0.0
     alphas: dict[int, Number] = field(default_factory=dict)
 
-    bias = _real(BIAS)
-    birth = _real(BIRTH)
-    average_correction_bias = _real(AVERAGE_CORRECTION_BIAS)
-    run_start = _real(RUN_START)
-    pocket_bias = _real(POCKET_BIAS)
-    pocket_run = _real(POCKET_RUN)
-    pocket_loss = _real(POCKET_LOSS)
-    scale = _real(SCALE)
-    rate = _real(RATE)
-    epoch_loss = _real(EPOCH_LOSS)
-    epoch_loss_factor = _real(EPOCH_LOSS_FACTOR)
-    scale_deficit = _real(SCALE_DEFICIT)
-    square = _real(SQUARE)
-    updates = _count(UPDATES)
-    mistakes = _count(MISTAKES)
-    pocket_checked = _count(POCKET_CHECKED)
+    bias = _real("bias")
+    birth = _real("birth")
+    average_correction_bias = _real("average_correction_bias")
+    run_start = _real("run_start")
+    pocket_bias = _real("pocket_bias")
+    pocket_run = _real("pocket_run")
+    pocket_loss = _real("pocket_loss")
+    scale = _real("scale")
+    rate = _real("rate")
+    epoch_loss = _real("epoch_loss")
+    epoch_loss_factor = _real("epoch_loss_factor")
+    scale_deficit = _real("scale_deficit")
+    square = _real("square")
+    updates = _count("updates")
+    mistakes = _count("mistakes")
+    pocket_checked = _count("pocket_checked")
 
     @classmethod
     def new(
@@ -150,7 +150,7 @@ class State(Resumable):
         weights = np.array(weights, dtype=kind)
         zero: Number = 0 if exact else 0.0
         real = np.array([zero] * SLOTS, dtype=kind)
-        state = cls(positive, weights, real, np.zeros(3, dtype=np.int64), clock=clock)
+        state = cls(positive, weights, real, np.zeros(COUNTS, dtype=np.int64), clock=clock)
         state.bias = bias
         state.scale = state.rate = state.epoch_loss_factor = zero + 1
         state.birth = state.run_start = clock
@@ -215,7 +215,7 @@ class State(Resumable):
 
         require(is_array(self.weights, "f8", (None,), finite=True), "the weights of a state are not finite numbers")
         width = len(self.weights)
-        require(is_array(self.real, "f8", (SLOTS,)) and is_array(self.count, "i8", (3,)), "a state is damaged")
+        require(is_array(self.real, "f8", (SLOTS,)) and is_array(self.count, "i8", (COUNTS,)), "a state is damaged")
         for part in (self.average_correction, self.pocket):
             require(part is None or is_array(part, "f8", (width,)), "a state holds weights of another number")
         require(is_count(self.positive), "a state is of an unknown class")

@@ -79,6 +79,11 @@ class Downhill:
         return "free"
 
     @property
+    def bias_shrinks(self) -> bool:
+        """Whether the bias shrinks with the weights, as the core asks."""
+        return self.bias == "penalised"
+
+    @property
     def radius(self) -> Number:
         """The radius of the ball onto which the weights are projected."""
         return math.inf

@@ -44,7 +44,12 @@ class Smooth(Downhill):
         if not isinstance(self.schedule, str) or self.schedule not in SCHEDULES:
             raise ValueError(f"learning_rate must be one of {', '.join(SCHEDULES)}; found {self.schedule!r}")
 
+    @property
+    def falling(self) -> bool:
+        """Whether the rate falls by itself."""
+        return self.schedule == "invscaling"
+
     def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Update:
         """Step down the slope."""
-        eta = self.eta / math.sqrt(t) if self.schedule == "invscaling" else self.eta
+        eta = self.eta / math.sqrt(t) if self.falling else self.eta
         return Update(1 - eta * self.alpha, -eta * float(self.loss.slope(float(m))))

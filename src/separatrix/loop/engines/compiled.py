@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -33,8 +32,7 @@ class CompiledEngine:
         on_step: Callable[[Step], None] | None = None,
         reduction: str = "mean",
     ) -> None:
-        kernel = getattr(rule, "kernel", None)
-        if kernel is None:
+        if getattr(rule, "kernel", None) not in _core.RULES:
             raise ValueError(f"rule {rule.name!r} has no compiled form: use engine='reference'")
         if problem.exact:
             raise ValueError("exact numbers run in the reference engine only: use engine='reference'")
@@ -160,14 +158,7 @@ class CompiledEngine:
 
 def _core_rule(rule: Any, weight: float) -> _core.Rule:
     """Return the rule as the core has it; its rate times the weight of a fold makes a mean a sum."""
-    return _core.Rule(
-        rule.kernel,
-        float(rule.eta) * weight,
-        float(rule.threshold),
-        float(getattr(rule, "alpha", 0.0)),
-        getattr(rule, "schedule", "constant") == "invscaling",
-        float(getattr(rule, "decay", 0.0)),
-        float(getattr(rule, "radius", math.inf)),
-        getattr(rule, "bias", "free") == "penalised",
-        float(getattr(rule, "C", 1.0)),
-    )
+    values = {name: float(getattr(rule, name)) for name in _core.RULES[rule.kernel]["parameters"]}
+    if "eta" in values:
+        values["eta"] *= weight
+    return _core.Rule(rule.kernel, list(values.values()))

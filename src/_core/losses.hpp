@@ -1,5 +1,5 @@
-// The logistic function and the losses of the neurons, from arithmetic alone: the libraries' exp and log differ from
-// machine to machine in their last bit, and these must not.
+// The losses, each at one margin: its value and its slope. Exponentials and logarithms are made from arithmetic alone:
+// the libraries' exp and log differ from machine to machine in their last bit, and these must not.
 //
 // e^x after Tang 1989: x = (64 k + j) ln2 / 64 + r, then 2^k 2^(j/64) times a polynomial for e^r with |r| <= ln2 / 128,
 // whose first dropped term is r^6 / 720 < 2^-54. log(1 + u) by the series of 2 atanh(s), |s| < 0.172.
@@ -61,14 +61,14 @@ SX_COLD double log_of(double x) {
     return double(std::int64_t(exponent)) * 0x1.62e42fefa39efp-1 + log_of_one_and(x - 1.0);
 }
 
-// A loss with kAlways moves the weights at every example, one without it on mistakes only.
+// A loss at the margin m: `slope` is -dC/dm. With kFactor the loss is rest() + log(factor()), a factor from 1 to 2.
 
-// C = (a - t)^2 / 2 over the sigmoid neuron (Lecture 002), at the margin m.
-struct Squared {
-    static constexpr bool kAlways = true, kFactor = false, kHinge = false;
-    double slope;  // -dC/dm
+// C = (a - t)^2 / 2 over the sigmoid neuron (Lecture 002).
+struct SquaredLoss {
+    static constexpr bool kFactor = false;
+    double margin, slope;
 
-    SX_HOT explicit Squared(double m) {
+    SX_HOT explicit SquaredLoss(double m) : margin(m) {
         const double small = exp_of_negative(m < 0.0 ? m : -m), whole = 1.0 + small;
         wrong = (m < 0.0 ? 1.0 : small) / whole;
         slope = wrong * wrong * ((m < 0.0 ? small : 1.0) / whole);
@@ -79,12 +79,12 @@ private:
     double wrong;  // the probability that the neuron gives to the wrong class, s(-m)
 };
 
-// log(1 + e^-m), which is rest() + log(factor()) with a factor from 1 to 2.
-struct Log {
-    static constexpr bool kAlways = true, kFactor = true, kHinge = false;
-    double slope;
+// log(1 + e^-m).
+struct LogLoss {
+    static constexpr bool kFactor = true;
+    double margin, slope;
 
-    SX_HOT explicit Log(double m) : margin(m), small(exp_of_negative(m < 0.0 ? m : -m)) {
+    SX_HOT explicit LogLoss(double m) : margin(m), small(exp_of_negative(m < 0.0 ? m : -m)) {
         slope = (m < 0.0 ? 1.0 : small) / (1.0 + small);
     }
     SX_HOT double factor() const { return 1.0 + small; }
@@ -92,12 +92,34 @@ struct Log {
     SX_HOT double loss() const { return rest() + log_of_one_and(small); }
 
 private:
-    double margin, small;
+    double small;
 };
 
-// The perceptron criterion max(0, -m), which a threshold rule descends; its slope is used on mistakes only.
-struct Step {
-    static constexpr bool kAlways = false, kHinge = false;
+// max(0, 1 - m).
+struct HingeLoss {
+    static constexpr bool kFactor = false;
+    double margin, slope;
+
+    SX_HOT explicit HingeLoss(double m) : margin(m), slope(m < 1.0 ? 1.0 : 0.0) {}
+    SX_HOT double loss() const { return margin < 1.0 ? 1.0 - margin : 0.0; }
+};
+
+// max(0, -m), the perceptron criterion; its slope is used on mistakes only.
+struct CriterionLoss {
+    static constexpr bool kFactor = false;
+    double margin;
     static constexpr double slope = 1.0;
-    SX_HOT explicit Step(double) {}
+
+    SX_HOT explicit CriterionLoss(double m) : margin(m) {}
+    SX_HOT double loss() const { return margin < 0.0 ? -margin : 0.0; }
+};
+
+// 1 for a margin of 0 or less: for rules whose own loss depends on more than the margin.
+struct ZeroOneLoss {
+    static constexpr bool kFactor = false;
+    double margin;
+    static constexpr double slope = 1.0;
+
+    SX_HOT explicit ZeroOneLoss(double m) : margin(m) {}
+    SX_HOT double loss() const { return margin <= 0.0 ? 1.0 : 0.0; }
 };
