@@ -205,7 +205,7 @@ def test_a_state_goes_on_with_its_own_form_of_spread_only():
 @pytest.mark.parametrize(
     "spread",
     [
-        np.ones(3), np.ones((4, 3)), np.ones((4, 4, 4)), np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0, -1.0]),
+        np.ones(3), np.ones((4, 3)), np.ones((4, 4, 4)), np.array([1, 0.0, 1, 1]), np.array([1, 1, 1, -1.0]),
         np.array([1.0, math.nan, 1.0, 1.0]), np.full(4, math.inf), np.ones(4, np.float32), [1.0] * 4, np.eye(4) - 1.0,
     ],
 )  # fmt: skip
