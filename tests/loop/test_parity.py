@@ -21,7 +21,7 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import READOUTS, VotedWeights
 from separatrix.loop.solve import solve
 from separatrix.observers import History
-from separatrix.rules import PA, PA1, PA2, RULES, Hinged, OnlineHinge, Pegasos, Smooth
+from separatrix.rules import PA, PA1, PA2, RULES, Hinged, OnlineHinge, Pegasos, Smooth, Spreading
 from separatrix.rules.hinged import BIASES
 from separatrix.rules.smooth import SCHEDULES
 from separatrix.stops import MaxEpochs, NoMistakes
@@ -30,7 +30,8 @@ STOP = NoMistakes() | MaxEpochs(6)
 COMPILED = [name for name, rule in RULES.items() if getattr(rule, "kernel", None)]
 STEPPING = [name for name in COMPILED if RULES[name].kernel == "threshold"]
 SMOOTH = [name for name, rule in RULES.items() if issubclass(rule, Smooth)]
-HINGED = [name for name, rule in RULES.items() if issubclass(rule, Hinged)]
+SPREADING = [name for name, rule in RULES.items() if issubclass(rule, Spreading)]
+HINGED = [name for name, rule in RULES.items() if issubclass(rule, Hinged) and name not in SPREADING]
 CHOICES = [
     *(OnlineHinge(gamma, n=n, bias=bias) for gamma, n in ((0.5, None), (2.0, 1)) for bias in BIASES),
     *(Pegasos(lam, project=project, bias=bias) for lam, project in ((0.1, False), (0.01, True)) for bias in BIASES),
@@ -40,7 +41,7 @@ MODES = [(rule, batch) for rule in CHOICES for batch in ((1,) if rule.reads_squa
 
 
 def test_every_rule_is_compared_in_one_of_these_ways():
-    assert sorted(STEPPING + SMOOTH + HINGED) == sorted(COMPILED)
+    assert sorted(STEPPING + SMOOTH + HINGED + SPREADING) == sorted(COMPILED)
     assert {rule.name for rule in CHOICES} == set(HINGED)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from separatrix import _core
 from separatrix.loop.state import State
-from separatrix.rules import RULES, LogisticNeuron, Perceptron, SigmoidNeuron, Smooth
+from separatrix.rules import RULES, LogisticNeuron, Perceptron, SigmoidNeuron, Smooth, Update
 from separatrix.rules.losses import LOSSES, Hinge, Log, PerceptronCriterion, Squared, SquaredHinge, ZeroOne, sigmoid
 
 SMOOTH = [Squared, Log]
@@ -149,15 +149,15 @@ def test_the_core_computes_losses_and_slopes_to_the_last_digits(build):
 
 
 def test_first_steps_from_zero_are_an_eighth_and_a_half():
-    assert SigmoidNeuron(eta=1.0).step(0, 1, 0, 0, 1) == (1.0, 0.125)
-    assert LogisticNeuron(eta=1.0).step(0, 1, 0, 0, 1) == (1.0, 0.5)
-    assert Perceptron().step(0, 1, 0, 0, 1) == (1, 1)
+    assert SigmoidNeuron(eta=1.0).step(0, 1, 0, 0, 1) == Update(1.0, 0.125)
+    assert LogisticNeuron(eta=1.0).step(0, 1, 0, 0, 1) == Update(1.0, 0.5)
+    assert Perceptron().step(0, 1, 0, 0, 1) == Update(1, 1)
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES.values() if issubclass(rule, Smooth)])
 def test_schedules_and_shrinkage(rule):
     plain = rule(eta=0.5).step(0.3, 1, 0, 0, 9)
-    assert rule(eta=0.5, alpha=0.1).step(0.3, 1, 0, 0, 9) == (0.95, plain.tau)
+    assert rule(eta=0.5, alpha=0.1).step(0.3, 1, 0, 0, 9) == Update(0.95, plain.tau)
     falling = rule(eta=0.5, alpha=0.1, schedule="invscaling").step(0.3, 1, 0, 0, 9)
     assert falling.tau == pytest.approx(plain.tau / 3)
     assert falling.shrink == pytest.approx(1 - 0.05 / 3)

@@ -170,7 +170,10 @@ class LossMonitor:
         self._before[id(state)].restore(state)
 
     def diverged(self, epoch: int, loss: float) -> StopReason:
-        """Return the reason of a run whose rate was too large."""
+        """Return the reason of a run whose rate was too large, or, where it has none, whose numbers were."""
+        if self._rule.reads_square:
+            text = f"diverged: sums overflow in epoch {epoch}; scale the features first"
+            return StopReason(text, False, diverged=True)
         squares = self._problem.square_norms()
         size = float(squares.mean() if isinstance(self._fold, str) else squares.max())
         bound = max(self._rule.loss.curvature * size + float(self._rule.alpha), 1e-300)  # of the second derivative
@@ -203,9 +206,8 @@ class _Snapshot:
 
     @staticmethod
     def _of(state: State) -> list[Array]:
-        return [state.weights, state.real, state.count] + (
-            [] if state.average_correction is None else [state.average_correction]
-        )
+        kept = (state.weights, state.real, state.count, state.average_correction, state.spread)
+        return [array for array in kept if array is not None]
 
     def restore(self, state: State) -> None:
         for array, kept in zip(self._of(state), self._arrays, strict=True):

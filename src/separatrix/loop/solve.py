@@ -22,7 +22,7 @@ from separatrix.loop.problem import Problem, as_exact
 from separatrix.loop.readouts import VotedWeights, check_readout
 from separatrix.loop.run import BinaryTask, OnlineRun
 from separatrix.loop.state import Solution, State
-from separatrix.rules import Downhill, Number, Smooth
+from separatrix.rules import Downhill, Number, Smooth, Spreading
 from separatrix.rules.hinged import Hinged
 from separatrix.stops import (
     MaxEpochs,
@@ -39,6 +39,7 @@ from separatrix.stops import (
 )
 
 STARTS = ("zeros", "uniform")
+_WIDEST = 4096  # features of a full covariance
 
 
 def solve(
@@ -216,6 +217,9 @@ def solve_tasks(
         raise ValueError(f"NoProgress monitors the loss of gradient descent; for {rule.name!r} use LossFlat")
     for state in states:
         _check_first_update(state, rule, boundary)
+        if isinstance(rule, Spreading):
+            _check_width(rule, problem.d)
+            state.begin_spread(rule.covariance)
     if isinstance(batch_size, str) and order == "shuffled":
         order = "cyclic"
     orders = Orders(problem, order, seed, held_out_fraction(stop), first=states[0].epochs)
@@ -297,6 +301,15 @@ def _check_downhill_readout(rule: Downhill, readout: str) -> None:
     if readout == "averaged" and isinstance(rule, Smooth) and rule.alpha:
         raise ValueError(
             "readout='averaged' needs alpha=0: shrinking weights are not kept in a form that can be averaged"
+        )
+
+
+def _check_width(rule: Spreading, d: int) -> None:
+    """Refuse a covariance of all pairs of so many weights."""
+    if rule.covariance == "full" and d > _WIDEST:
+        raise ValueError(
+            f"covariance='full' of {d:,} features takes {8 * (d + 1) ** 2 / 2**30:.1f} GiB for each class, and more "
+            f"time than memory; it is for at most {_WIDEST:,} features: use covariance='diagonal'"
         )
 
 

@@ -86,12 +86,13 @@ class State(Resumable):
     """The state of one binary task.
 
     The weights are ``scale * weights``; the scale is 1 between epochs. ``clock`` counts the examples presented so far
-    (by weight). ``average_correction`` keeps the average in lazy form: the averaged weights are
-    ``weights - average_correction / age``, or, in an epoch whose weights shrink,
-    ``weights * (1 - scale_deficit / age) - average_correction / age`` with ``scale_deficit`` the sum of ``1 - scale``
-    over the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds,
-    for each update, the row, ``tau * y`` and the age at which it happened; ``voted_weights`` keeps them between runs.
-    ``past_mistakes`` counts those of all finished epochs. ``epochs`` and ``position`` say how far the run has come;
+    (by weight). ``average_correction`` keeps the average in lazy form: the averaged weights are ``weights -
+    average_correction / age``, or, in an epoch whose weights shrink, ``weights * (1 - scale_deficit / age) -
+    average_correction / age`` with ``scale_deficit`` the sum of ``1 - scale`` over the examples since it was last 1;
+    ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds, for each update, the row, ``tau * y``
+    and the age at which it happened; ``voted_weights`` keeps them between runs. ``spread`` is the covariance of the
+    weights and, last, of the bias, for rules that keep one: its diagonal, of shape (d + 1,), or all of it, (d + 1, d +
+    1). ``past_mistakes`` counts those of all finished epochs. ``epochs`` and ``position`` say how far the run has come;
     ``ended`` is the reason why a stop rule ended it, and such a state is not run again. With ``new_data`` the next run
     is on other examples than the last. ``reports`` are the epochs of a run that was cut short, which its stop rules see
     first when it is resumed; ``last_report`` is the last.
@@ -123,6 +124,7 @@ class State(Resumable):
     last_report: Epoch | None = None
     level: float = 0.0
     alphas: dict[int, Number] = field(default_factory=dict)
+    spread: Array | None = None
 
     bias = _real("bias")
     birth = _real("birth")
@@ -171,6 +173,19 @@ class State(Resumable):
         self.clock, self.birth, self.run_start = clock, self.birth + wait, self.run_start + wait
         self.epochs = epochs
 
+    def begin_spread(self, covariance: str) -> None:
+        """Start with a spread of 1 for each weight and for the bias, "diagonal" or "full", unless there is one."""
+        size = len(self.weights) + 1
+        shape = (size,) if covariance == "diagonal" else (size, size)
+        if self.spread is None:
+            kind = self.weights.dtype
+            self.spread = np.ones(size, kind) if covariance == "diagonal" else np.eye(size, dtype=kind)
+        elif self.spread.shape != shape:
+            raise ValueError(
+                f"covariance is now {covariance!r}, but what was learned so far has a spread of another form: set it "
+                "back, or start anew"
+            )
+
     def settle(self) -> None:
         """Multiply the scale into the weights, leaving the average as it is."""
         if self.scale == 1:
@@ -218,6 +233,12 @@ class State(Resumable):
         require(is_array(self.real, "f8", (SLOTS,)) and is_array(self.count, "i8", (COUNTS,)), "a state is damaged")
         for part in (self.average_correction, self.pocket):
             require(part is None or is_array(part, "f8", (width,)), "a state holds weights of another number")
+        spread = self.spread
+        if spread is not None:
+            full = isinstance(spread, np.ndarray) and spread.ndim == 2
+            fits = is_array(spread, "f8", (width + 1,) * (2 if full else 1), finite=True)
+            fits = fits and bool(np.all((np.diagonal(spread) if full else spread) > 0))
+            require(fits, "the spread of a state is not one positive number for each weight and the bias")
         require(is_count(self.positive), "a state is of an unknown class")
         require(is_count(self.past_mistakes), "a state counts what cannot be")
         require(is_real(self.clock) and 0 <= self.clock < math.inf, "the clock of a state is not a number")

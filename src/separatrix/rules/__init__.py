@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from typing import Any
 
+from separatrix.rules.arow import AROW
 from separatrix.rules.base import Number, Rule, Update
 from separatrix.rules.downhill import Downhill
 from separatrix.rules.hinged import Hinged
 from separatrix.rules.logistic_neuron import LogisticNeuron
 from separatrix.rules.margin_perceptron import MarginPerceptron
+from separatrix.rules.nherd import NHERD
 from separatrix.rules.online_hinge import OnlineHinge
 from separatrix.rules.passive_aggressive import PA, PA1, PA2
 from separatrix.rules.pegasos import Pegasos
 from separatrix.rules.perceptron import Perceptron
+from separatrix.rules.scw import SCW1, SCW2
 from separatrix.rules.sigmoid_neuron import SigmoidNeuron
 from separatrix.rules.smooth import Smooth
+from separatrix.rules.spreading import Spreading
 
 RULES: dict[str, type[Any]] = {
     rule.name: rule
-    for rule in (Perceptron, MarginPerceptron, SigmoidNeuron, LogisticNeuron, OnlineHinge, Pegasos, PA, PA1, PA2)
-}
+    for rule in (
+        Perceptron, MarginPerceptron, SigmoidNeuron, LogisticNeuron, OnlineHinge, Pegasos, PA, PA1, PA2, AROW, SCW1,
+        SCW2, NHERD,
+    )
+}  # fmt: skip
 
 __all__ = [
+    "AROW",
+    "NHERD",
     "PA",
     "PA1",
     "PA2",
     "RULES",
+    "SCW1",
+    "SCW2",
     "Downhill",
     "Hinged",
     "LogisticNeuron",
@@ -37,5 +48,6 @@ __all__ = [
     "Rule",
     "SigmoidNeuron",
     "Smooth",
+    "Spreading",
     "Update",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """The protocol of rules: what an algorithm does to the weights when an example arrives.
 
-A rule is a small frozen value. It maps five numbers to an :class:`Update` of two; the engine owns the weights, the
-order, the bias, the boundary and the readout. A rule never sees rows, labels or files.
+A rule is a small frozen value. It maps five numbers to an :class:`Update`; the engine owns the weights, the order, the
+bias, the boundary and the readout. A rule never sees rows, labels or files.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ Number = Any
 
 
 class Update(NamedTuple):
-    """How an example changes the weights: ``w <- shrink * w + tau * y * x``."""
+    """How an example changes the weights: ``w <- shrink * w + tau * y * x``.
+
+    Rules that keep a spread of the weights (:class:`~separatrix.rules.Spreading`) answer ``beta`` too.
+    """
 
     shrink: Number
     tau: Number
+    beta: Number = 0
 
 
 @runtime_checkable
@@ -58,7 +62,7 @@ class Rule(Protocol):
         m : number
             The margin ``y * (w . x + b)``.
         q : number
-            ``|x|^2`` with the bias coordinate.
+            ``|x|^2`` with the bias coordinate; for a rule that keeps a spread ``S`` of the weights, ``x . S x``.
         a : number
             The example's dual weight so far.
         n : number

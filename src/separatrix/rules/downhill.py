@@ -28,6 +28,8 @@ class Downhill:
         presented so far over the weight of the step, and the update is for the whole weight.
     reads_square : bool
         Whether its update depends on ``q``. It then learns from one example at a time: a batch has no ``q``.
+    spread : bool
+        Whether it keeps a spread of the weights; see :class:`Spreading`.
     can_grow : bool
         Whether steps that are too large make the loss grow without bound.
     bias : {"free", "penalised"}
@@ -48,6 +50,7 @@ class Downhill:
     threshold: ClassVar[float] = math.inf  # every example moves the weights, if only to shrink them
     by_weight: ClassVar[bool] = False
     reads_square: ClassVar[bool] = False
+    spread: ClassVar[bool] = False
     can_grow: ClassVar[bool] = True
     rate_name: ClassVar[str] = "eta0"
     zero: ClassVar[str]
@@ -88,8 +91,11 @@ class Downhill:
         """The radius of the ball onto which the weights are projected."""
         return math.inf
 
-    def moves(self, m: Number) -> bool:
-        """Return whether an example with this margin moves the weights, besides shrinking them."""
+    def moves(self, m: Number, q: Number) -> bool:
+        """Return whether an example with this margin and ``q`` moves the weights, besides shrinking them.
+
+        In a batch ``q`` is None.
+        """
         return True
 
     def among(self, n: Number) -> Downhill:

@@ -28,7 +28,7 @@ class Hinged(Downhill):
         """Whether its updates are exact for exact numbers."""
         return True
 
-    def moves(self, m: Number) -> bool:
+    def moves(self, m: Number, q: Number) -> bool:
         """Return whether the margin is too narrow."""
         return bool(m < 1)
 
@@ -47,4 +47,9 @@ def check_bias_choice(bias: Any) -> None:
 
 def inverse(number: Number) -> Number:
     """Return ``1 / number``, exactly if it is an exact number."""
-    return 1 / (Fraction(number) if isinstance(number, int) else number)
+    return ratio(1, number)
+
+
+def ratio(number: Number, by: Number) -> Number:
+    """Return ``number / by``, exactly if both are exact numbers."""
+    return number / (Fraction(by) if isinstance(by, int) else by)

@@ -16,7 +16,7 @@ class LogisticNeuron(Smooth):
     Examples
     --------
     >>> LogisticNeuron(eta=0.5).step(m=0, q=3, a=0, n=1, t=1)
-    Update(shrink=1.0, tau=0.25)
+    Update(shrink=1.0, tau=0.25, beta=0)
     """
 
     name: ClassVar[str] = "logistic_neuron"

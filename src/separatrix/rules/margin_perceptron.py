@@ -15,7 +15,7 @@ class MarginPerceptron:
     Examples
     --------
     >>> MarginPerceptron(margin=2).step(m=1, q=3, a=0, n=1, t=1)
-    Update(shrink=1, tau=1)
+    Update(shrink=1, tau=1, beta=0)
     """
 
     eta: Number = 1

@@ -33,9 +33,9 @@ class OnlineHinge(Hinged):
     Examples
     --------
     >>> OnlineHinge(gamma=0.5, n=4).step(m=0.25, q=3, a=0, n=1, t=1)
-    Update(shrink=0.875, tau=0.5)
+    Update(shrink=0.875, tau=0.5, beta=0)
     >>> OnlineHinge(gamma=0.5, n=4).step(m=1, q=3, a=0, n=1, t=1)
-    Update(shrink=0.875, tau=0)
+    Update(shrink=0.875, tau=0, beta=0)
     """
 
     gamma: Number = 1

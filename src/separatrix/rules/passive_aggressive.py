@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 from separatrix.rules.base import Number, Update
-from separatrix.rules.hinged import Hinged, check_positive, inverse
+from separatrix.rules.hinged import Hinged, check_positive, inverse, ratio
 
 
 class _PassiveAggressive(Hinged):
@@ -38,7 +37,7 @@ class PA(_PassiveAggressive):
     Examples
     --------
     >>> PA().step(m=-1, q=4, a=0, n=1, t=1)
-    Update(shrink=1, tau=Fraction(1, 2))
+    Update(shrink=1, tau=Fraction(1, 2), beta=0)
     """
 
     name: ClassVar[str] = "pa"
@@ -46,7 +45,7 @@ class PA(_PassiveAggressive):
 
     def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:
         """Go to a margin of 1."""
-        return Update(1, _ratio(1 - m, q) if m < 1 and q > 0 else 0)
+        return Update(1, ratio(1 - m, q) if m < 1 and q > 0 else 0)
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class PA1(_PassiveAggressive):
     Examples
     --------
     >>> PA1(C=1).step(m=-1, q=4, a=0, n=1, t=1), PA1(C=1).step(m=-5, q=4, a=0, n=1, t=1)
-    (Update(shrink=1, tau=Fraction(1, 2)), Update(shrink=1, tau=1))
+    (Update(shrink=1, tau=Fraction(1, 2), beta=0), Update(shrink=1, tau=1, beta=0))
     """
 
     C: Number = 1
@@ -73,7 +72,7 @@ class PA1(_PassiveAggressive):
 
     def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:
         """Go to a margin of 1, but no further than C."""
-        return Update(1, min(_ratio(1 - m, q), self.C) if m < 1 and q > 0 else 0)
+        return Update(1, min(ratio(1 - m, q), self.C) if m < 1 and q > 0 else 0)
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class PA2(_PassiveAggressive):
     Examples
     --------
     >>> PA2(C=1).step(m=-1, q=4, a=0, n=1, t=1)
-    Update(shrink=1, tau=Fraction(4, 9))
+    Update(shrink=1, tau=Fraction(4, 9), beta=0)
     """
 
     C: Number = 1
@@ -100,9 +99,4 @@ class PA2(_PassiveAggressive):
 
     def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:
         """Go a part of the way to a margin of 1."""
-        return Update(1, _ratio(1 - m, q + inverse(2 * self.C)) if m < 1 else 0)
-
-
-def _ratio(number: Number, by: Number) -> Number:
-    """Return ``number / by``, exactly if both are exact numbers."""
-    return number / (Fraction(by) if isinstance(by, int) else by)
+        return Update(1, ratio(1 - m, q + inverse(2 * self.C)) if m < 1 else 0)

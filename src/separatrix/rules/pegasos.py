@@ -39,9 +39,9 @@ class Pegasos(Hinged):
     Examples
     --------
     >>> Pegasos(lam=0.5).step(m=0, q=3, a=0, n=1, t=4)
-    Update(shrink=0.75, tau=0.5)
+    Update(shrink=0.75, tau=0.5, beta=0)
     >>> Pegasos(lam=0.5).step(m=1, q=3, a=0, n=1, t=1)
-    Update(shrink=0.0, tau=0)
+    Update(shrink=0.0, tau=0, beta=0)
     """
 
     lam: Number = 1e-4

@@ -6,6 +6,7 @@ Nothing here is fast and nothing here is clever; the compiled engine must agree 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -42,6 +43,7 @@ class ReferenceEngine:
         self._rule = rule
         self._downhill = rule if isinstance(rule, Downhill) else None
         self._smooth = rule.threshold == math.inf
+        self._spreads = self._downhill is not None and self._downhill.spread
         if problem.exact and self._smooth and not (self._downhill and self._downhill.exact):
             raise ValueError(f"rule {rule.name!r} cannot compute with exact numbers: use floats")
         self._ties = ties(boundary)
@@ -95,11 +97,11 @@ class ReferenceEngine:
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
-                moves = self._moves(mistake, margin)
+                moves = False
                 if mistake or self._smooth:
                     share = remaining if remaining < 1 or copy == _COPIES else self._one
                     self._check_pocket(state, order)
-                    self._learn(state, i, x, y, margin, share)
+                    moves = self._learn(state, i, x, y, margin, share)
                     state.mistakes += mistake
                     state.clock += share
                     remaining -= share
@@ -110,24 +112,59 @@ class ReferenceEngine:
                     break
             state.clock = clock + self._weight(i)
 
-    def _learn(self, state: State, i: int, x: list[Number], y: int, margin: Number, share: Number) -> None:
-        """``w <- shrink * w + tau * y * x`` and what the readouts keep of it."""
-        q = sum(v * v for v in x) + self._bias_square
+    def _learn(self, state: State, i: int, x: list[Number], y: int, margin: Number, share: Number) -> bool:
+        """``w <- shrink * w + tau * y * x`` (or ``S x``) and what the readouts keep of it; return whether it moved."""
+        gain, bias_gain = self._gain(state, x)
+        q = sum(v * g for v, g in zip(x, gain, strict=True)) + bias_gain
         n = sum(w * w for w in state.weights)
         if self._bias_square:
             n += self._divide(state.bias * state.bias, self._bias_square)
         a = state.alphas.get(i, 0)
-        shrink, tau = self._update(state, margin, q, a, n, share)
+        shrink, tau, beta = self._update(state, margin, q, a, n, share)
         signed = tau * y
-        back = self._move(state, shrink, [signed * v for v in x], signed * self._bias_square)
+        back = self._move(state, shrink, [signed * v for v in gain], signed * bias_gain)
         if shrink != 1:
             state.alphas = {row: shrink * alpha for row, alpha in state.alphas.items()}
-        state.alphas[i] = shrink * a + tau
+        if beta > 0:
+            self._narrow(state, beta, gain, bias_gain)
+        if not self._spreads:  # else the weights are no sum of examples
+            state.alphas[i] = shrink * a + tau
         if back != 1:
             state.alphas = {row: back * alpha for row, alpha in state.alphas.items()}
         if state.votes is not None:
             state.votes.append((np.array([i]), np.array([float(signed)]), np.array([float(state.age)])))
-        state.updates += self._moves(True, margin)
+        moves = self._moves(True, margin, q)
+        state.updates += moves
+        return moves
+
+    def _gain(self, state: State, x: list[Number]) -> tuple[list[Number], Number]:
+        """Return what a step of 1 adds to the weights and to the bias: x and K^2, or, with a spread, ``S x'``.
+
+        The last coordinate of ``x'`` is K, and K times that of ``S x'`` is added to the bias.
+        """
+        if not self._spreads:
+            return x, self._bias_square
+        assert state.spread is not None
+        spread: Any = state.spread.tolist()
+        if state.spread.ndim == 1:
+            return [s * v for s, v in zip(spread, x, strict=False)], spread[-1] * self._bias_square
+        constant = self._problem.bias
+        *gain, last = (sum(s * v for s, v in zip(row, x, strict=False)) + row[-1] * constant for row in spread)
+        return gain, constant * last
+
+    def _narrow(self, state: State, beta: Number, gain: list[Number], bias_gain: Number) -> None:
+        """``S <- S - beta * g g^T`` with ``g = S x'``, or its diagonal; rounding leaves no spread at 0 or below."""
+        spread: Any = state.spread
+        if spread.ndim == 1:
+            spread -= np.array([*(beta * (g * g) for g in gain), beta * (spread.item(-1) * bias_gain)], spread.dtype)
+            diagonal = spread
+        else:
+            last = self._divide(bias_gain, self._problem.bias) if self._problem.bias else 0 * self._one
+            whole = np.array([*gain, last], spread.dtype)
+            spread -= beta * np.outer(whole, whole)
+            diagonal = np.einsum("ii->i", spread)  # a view
+        if not self._problem.exact:
+            np.maximum(diagonal, sys.float_info.min, out=diagonal)
 
     def _update(
         self, state: State, m: Number, q: Number, a: Number, n: Number, share: Number, fold: Number | None = None
@@ -139,7 +176,7 @@ class ReferenceEngine:
         """
         by_weight = self._downhill is not None and self._downhill.by_weight
         t = self._divide(state.age, share if fold is None else fold) + 1 if by_weight else state.updates + 1
-        shrink, tau = self._rule.step(m, q, a, n, t)
+        shrink, tau, beta = Update(*self._rule.step(m, q, a, n, t))
         if self._smooth:
             loss = self._rule.loss.value(m)
             state.epoch_loss += share * (loss if self._problem.exact else float(loss))
@@ -148,7 +185,7 @@ class ReferenceEngine:
             shrink = float(shrink)
         if by_weight and fold is None:
             return Update(shrink, tau * self._one)
-        return Update(shrink if shrink == 1 or part == 1 else 1 - part * (1 - shrink), tau * part)
+        return Update(shrink if shrink == 1 or part == 1 else 1 - part * (1 - shrink), tau * part, beta * part)
 
     def _move(self, state: State, shrink: Number, step: list[Number], bias_step: Number) -> Number:
         """Shrink and move the weights, project them onto the rule's ball, and keep the average; return the projection.
@@ -194,10 +231,10 @@ class ReferenceEngine:
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
-                moves = self._moves(mistake, margin)
+                moves = self._moves(mistake, margin, None)
                 seen.append((i, x, y, activation, margin, mistake, moves))
                 if mistake or self._smooth:
-                    shrink, tau = self._update(state, margin, None, None, None, weight, total)
+                    shrink, tau, _ = self._update(state, margin, None, None, None, weight, total)
                     n_moving += moves
                     decay += 1 - shrink
                     signed = tau * y
@@ -266,9 +303,9 @@ class ReferenceEngine:
         threshold = 0 if self._smooth else self._rule.threshold
         return bool(margin < threshold or (margin == threshold and self._ties[y > 0]))
 
-    def _moves(self, mistake: bool, margin: Number) -> bool:
+    def _moves(self, mistake: bool, margin: Number, q: Number | None) -> bool:
         """Return whether the example adds to the weights; some rules only shrink them at most examples."""
-        return self._downhill.moves(margin) if self._downhill is not None else mistake or self._smooth
+        return self._downhill.moves(margin, q) if self._downhill is not None else mistake or self._smooth
 
     def _sign(self, state: State, i: int) -> int:
         return 1 if self._problem.codes[i] == state.positive else -1
