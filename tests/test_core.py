@@ -253,9 +253,7 @@ def test_no_examples_can_crash_a_visit(
         None if weights is None else np.array(weights, np.float64),
         None if order is None else np.array(order, np.uint32),
     )
-    tasks = [
-        task(d, readout=readout, positive=k, spread=np.eye(d + 1) if full else np.ones(d + 1)) for k in range(3)
-    ]
+    tasks = [task(d, readout=readout, positive=k, spread=np.eye(d + 1) if full else np.ones(d + 1)) for k in range(3)]
     try:
         rule = _core.Rule(kind, [*parameters, *RULES[kind]][: len(RULES[kind])])
         _core.visit(matrix, examples, begin, end, tasks, rule, 1.0, 0.0, fold, None, known, n_jobs)

@@ -152,7 +152,7 @@ class CompiledEngine:
         weights: np.ndarray[Any, Any] = state.weights
         return _core.BinaryTask(
             weights, state.real, state.count, state.average_correction, state.pocket, state.positive,
-            self._ties if ties is None else ties, state.votes is not None,
+            self._ties if ties is None else ties, state.votes is not None, state.spread,
         )  # fmt: skip
 
 
