@@ -87,8 +87,8 @@ class State(Resumable):
 
     The weights are ``scale * weights``; the scale is 1 between epochs. They and all that is kept of them are in units
     of ``unit``: the rate of a perceptron where that only scales them (learning_rate.py), else 1. ``clock`` counts the
-    examples presented so far (by weight). ``average_correction`` keeps the average in lazy form: the averaged weights are
-    ``weights - average_correction / age``, or, in an epoch whose weights shrink,
+    examples presented so far (by weight). ``average_correction`` keeps the average in lazy form: the averaged weights
+    are ``weights - average_correction / age``, or, in an epoch whose weights shrink,
     ``weights * (1 - scale_deficit / age) - average_correction / age`` with ``scale_deficit`` the sum of ``1 - scale``
     over the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds,
     for each update, the row, ``tau * y`` and the age at which it happened; ``voted_weights`` keeps them between runs.
