@@ -265,11 +265,18 @@ def test_a_warm_start_with_other_steps_loses_the_theorem(separable):
 
 
 def test_steps_that_vanish_in_rounding_are_not_claimed_to_be_few(separable):
-    model = sx.Perceptron(eta0=1e-300, fit_intercept=False, max_iter=5, stop=sx.stops.MaxEpochs(5))
-    assert model.fit(separable.X * 1e-20, separable.y).certificate_.mistakes is None
+    model = sx.Perceptron(fit_intercept=False, max_iter=5, stop=sx.stops.MaxEpochs(5))
+    assert model.fit(separable.X * 1e-160, separable.y).certificate_.mistakes is None
     corners, y = sx.datasets.load("and")
     ball = sx.Perceptron(intercept_scaling="ball", eta0=1e-8, random_state=1, max_iter=20, stop=sx.stops.MaxEpochs(20))
     assert ball.fit(corners * 1e-160, y).certificate_.mistakes is None
+
+
+def test_the_theorem_is_about_every_learning_rate(separable):
+    few = [sx.Perceptron(eta0=eta, random_state=0).fit(separable.X, separable.y) for eta in (1.0, 1e-280)]
+    assert few[0].certificate_.mistakes == few[1].certificate_.mistakes
+    assert few[1].certificate_.mistakes.holds
+    assert few[1].certificate_.wrong == 0
 
 
 def test_weights_changed_after_fit_change_no_claim():

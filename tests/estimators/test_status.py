@@ -2,15 +2,18 @@
 
 import re
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from separatrix import KernelPerceptron, Network, Neuron, OnlineSVM, Perceptron, datasets, stops, trace
+from separatrix import KernelPerceptron, Network, Neuron, OnlineSVM, Perceptron, _core, datasets, stops, trace
 from separatrix.estimators import kernel_perceptron, perceptron
+from separatrix.geometry.rows import Rows
 
 KEPT = re.compile(r"; (\w+) weights: (\d+) of (\d+) training rows wrong$")
+HIDDEN = re.compile(r"; (\w+) weights: (\d+) of (\d+) training rows wrong without rounding$")
 READOUTS = ("last", "averaged", "voted", "pocket")
 
 
@@ -43,7 +46,8 @@ def some_model(rng, kind):
     if kind == "perceptron":
         boundary, margin = pick("mistake", "positive", "negative", "correct"), pick(0.0, 0.0, 1.0)
         init = "uniform" if boundary == "correct" else pick("zeros", "uniform")
-        return Perceptron(readout=pick(*READOUTS), boundary=boundary, margin=margin, init=init, **common)
+        eta0, readout = pick(1.0, 0.1, 0.3), pick(*READOUTS)
+        return Perceptron(eta0=eta0, readout=readout, boundary=boundary, margin=margin, init=init, **common)
     if kind == "kernel":
         kernel, readout = pick("rbf", "linear", "poly"), pick(*READOUTS)
         boundary, bias = pick("mistake", "positive", "negative"), pick("ball", None, 1.0)
@@ -68,7 +72,9 @@ def test_no_status_says_what_predictions_of_the_training_rows_contradict(kind):
     for _ in range(150):
         X, y, weights = some_data(rng)
         model = fitted(some_model(rng, kind), X, y, weights)
-        text, counted = str(model.status_), np.ones(len(y), dtype=bool) if weights is None else weights > 0
+        text = str(model.status_)
+        text = text.removesuffix(hidden[0]) if (hidden := HIDDEN.search(text)) else text
+        counted = np.ones(len(y), dtype=bool) if weights is None else weights > 0
         wrong = int(np.count_nonzero(model.predict(X)[counted] != y[counted]))
         if said := KEPT.search(text):
             assert (int(said[2]), int(said[3])) == (wrong, np.count_nonzero(counted)), text
@@ -111,6 +117,70 @@ def test_no_pass_is_made_where_an_epoch_without_mistakes_proves_it(readout, monk
     data = datasets.separable(50, 3, margin=0.05, random_state=0)
     model = Perceptron(readout=readout, random_state=0).fit(data.X, data.y)
     assert str(model.status_) == f"converged: no mistakes (epoch {model.n_iter_})"
+
+
+def hidden_by_rounding(seed, layout=np.asarray):
+    """Return weights and a bias with which the row of ones has an activation that is positive as computed only."""
+    rng = np.random.default_rng(seed)
+    while True:
+        weights = rng.standard_normal((1, 40)) * 10.0 ** rng.integers(-3, 4, 40)
+        computed = float(_core.decide(Rows(layout(np.ones((1, 40)))).matrix, weights, np.zeros(1), 1)[0, 0])
+        bias = -float(np.nextafter(computed, -np.inf))
+        if sum(map(Fraction, weights[0].tolist())) + Fraction(bias) <= 0:
+            return weights, np.array([bias])
+
+
+@pytest.mark.parametrize("margin", [0.0, 1e-30])
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_a_run_without_mistakes_says_what_rounding_hides(margin, layout):
+    for seed in range(5):
+        init = hidden_by_rounding(seed, layout)
+        X, y = np.array([np.ones(40), np.full(40, -1e3)]) * np.sign(init[0]) ** [[0], [1]], [1, 0]
+        model = Perceptron(init=init, eta0=0.1, margin=margin, shuffle=False).fit(layout(X), y)
+        assert model.predict(layout(X)).tolist() == y
+        assert model.certificate_.wrong == 1
+        hidden = "last weights: 1 of 2 training rows wrong without rounding"
+        assert str(model.status_) == f"converged: no mistakes (epoch 1); {hidden}"
+
+
+def test_what_rounding_hides_is_said_of_every_class():
+    weights, bias = hidden_by_rounding(0)
+    ones, far, other = np.ones(40), -1e3 * np.sign(weights[0]), np.zeros((2, 40))
+    X = np.array([ones, far, far])
+    for row, place in enumerate(np.argsort(np.abs(weights[0]))[:2].tolist()):  # a feature for each other class
+        X[1:, place], X[row + 1, place], other[row, place] = 0.0, 9.0, 1.0
+    init = (np.concatenate([weights, other]), np.array([*bias, -3.0, -3.0]))
+    model = Perceptron(init=init, shuffle=False).fit(X, [0, 1, 2])
+    assert [each.wrong for each in model.certificate_.values()] == [1, 0, 0]
+    assert str(model.status_) == (
+        "converged: no mistakes (slowest of 3 one-vs-rest problems: epoch 1); "
+        "last weights: 1 of 3 training rows wrong without rounding"
+    )
+
+
+def test_what_rounding_hides_is_not_said_of_rows_without_weight():
+    weights, bias = hidden_by_rounding(0)
+    far = -1e3 * np.sign(weights[0])
+    X, y = np.array([np.ones(40), np.ones(40) - 1e-3 * far, far]), [1, 1, 0]
+    kept = [Perceptron(init=(weights, bias), shuffle=False).fit(X, y, sample_weight=w) for w in ([0, 1, 1], [1, 1, 1])]
+    assert ["without rounding" in str(model.status_) for model in kept] == [False, True]
+
+
+def test_a_rate_that_rounds_the_weights_is_not_hidden():
+    X, y = datasets.load("and")
+    told = []
+    for eta in (1.0, 0.1, 0.3, 1e-323):
+        model = Perceptron(eta0=eta, boundary="positive", shuffle=False).fit(X, y)
+        assert (model.n_updates_, model.status_.converged) == (11, True)
+        text = str(model.status_).removeprefix("converged: no mistakes (epoch 6)")
+        told.append(text)
+        row = Fraction(0) + sum(map(Fraction, [*model.coef_[0].tolist(), float(model.intercept_[0])]))  # of (1, 1)
+        assert (row < 0) == text.endswith("without rounding")
+        assert (model.predict(X) != y).any() == bool(KEPT.search(text))
+    assert told[0] == ""
+    assert told[1] == "; last weights: 1 of 4 training rows wrong without rounding"
+    vanished = Perceptron(eta0=1e-200, shuffle=False, fit_intercept=False).fit([[1e-150], [-1e-150]], [1, 0])
+    assert str(vanished.status_) == "converged: no mistakes (epoch 2); last weights: 1 of 2 training rows wrong"
 
 
 def test_votes_that_would_take_long_are_not_counted_and_the_status_says_so(monkeypatch):

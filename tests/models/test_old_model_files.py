@@ -28,6 +28,12 @@ def test_an_old_estimator_predicts_the_same(name):
     np.testing.assert_allclose(model.decision_function(rows), kept["scores"], rtol=1e-9, atol=1e-9)
 
 
+def test_the_weights_of_an_old_perceptron_are_those_of_its_state():
+    model = sx.load(FOLDER / "perceptron-last.sx")
+    assert [state.unit for state in model._states] == [1.0] * len(model._states)
+    assert np.array_equal(model.coef_, [state.weights for state in model._states])
+
+
 def test_a_machine_with_a_solver_is_one_of_two_machines():
     online = [sx.load(FOLDER / f"linear-svm-{name}.sx") for name in ("online", "online-partial")]
     dual = [sx.load(FOLDER / f"linear-svm{name}.sx") for name in ("", "-cut", "-hard")]

@@ -29,6 +29,8 @@ def learners():
     for readout in READOUTS:
         yield f"perceptron {readout}", lambda r=readout, **k: sx.Perceptron(readout=r, max_iter=12, **k), NOISY
         yield f"perceptron {readout} of three", lambda r=readout, **k: sx.Perceptron(readout=r, max_iter=12, **k), MORE
+        rate = {"readout": readout, "eta0": 0.1}
+        yield f"perceptron {readout} at 0.1", lambda r=rate, **k: sx.Perceptron(max_iter=12, **r, **k), MORE
     for name, more in (
         ("constant", {}),
         ("adaptive", {"learning_rate": "adaptive", "eta0": 0.5}),

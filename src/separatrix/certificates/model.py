@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.certificates import bounds
 from separatrix.certificates.certificate import Certificate
@@ -190,15 +192,41 @@ def measure_plane(data: Data, weights: Floats, bias: float) -> PlaneMeasures:
     return PlaneMeasures(margin, distances, wrong, slack, least)
 
 
+def wrong_sides(
+    data: Data, weights: Floats, bias: float, ties: tuple[bool, bool], n_jobs: int = 1
+) -> NDArray[np.bool_]:
+    """Return which rows lie on the wrong side of this plane, decided without rounding.
+
+    ``ties`` says whether a row on the plane does, for a negative and for a positive one.
+    """
+    if not (np.isfinite(weights).all() and math.isfinite(bias)):
+        return np.ones(data.n, dtype=bool)
+    seen = bounds.margins(data.rows, data.signs, weights, bias, n_jobs)
+    wrong = np.asarray(seen.upper < 0)
+    unsure = np.flatnonzero((seen.lower <= 0) & ~wrong)
+    if len(unsure):
+        part = data.part(unsure)
+        exact, plane, _ = _in_integers(part, weights, bias)
+        sides = exact.sides(plane)
+        wrong[unsure] = (sides < 0) | ((sides == 0) & np.where(part.signs > 0, ties[1], ties[0]))
+    return wrong
+
+
 def _undecided(data: Data, weights: Floats, bias: float) -> tuple[int, float]:
     """Return how many of these rows are not on their correct side, and the least ``y (w.x + b)``, rounded down."""
     if not (np.isfinite(weights).all() and math.isfinite(bias)):
         return data.n, -math.inf
+    exact, plane, unit = _in_integers(data, weights, bias)
+    beyond = int(np.count_nonzero(exact.sides(plane) <= 0))
+    return beyond, rounded(exact.least(plane) * unit, up=False) if beyond == 0 else -math.inf
+
+
+def _in_integers(data: Data, weights: Floats, bias: float) -> tuple[ExactRows, tuple[int, ...], Fraction]:
+    """Return the rows and the plane in whole numbers, and the unit of their products."""
     exact = ExactRows(data.rows, data.signs, bias=True)
     integers, factor = in_integers((*weights.tolist(), bias))
     plane, unit = exact.scaled(integers)
-    beyond = int(np.count_nonzero(exact.sides(plane) <= 0))
-    return beyond, rounded(exact.least(plane) * unit / factor, up=False) if beyond == 0 else -math.inf
+    return exact, plane, unit / factor
 
 
 @dataclass(frozen=True)

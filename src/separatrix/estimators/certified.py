@@ -152,7 +152,7 @@ class Certified:
 
 
 def within_bound(
-    data: Data, made: int, constant: float, eta: float, factor: Callable[[float], float] = lambda square: square
+    data: Data, made: int, constant: float, factor: Callable[[float], float] = lambda square: square
 ) -> dict[str, Any]:
     """Return mistakes made against the bound, and what the bound rests on.
 
@@ -161,7 +161,7 @@ def within_bound(
     certificate = certify_task(data)
     proof = prove(data, certificate.witness)
     radius = proof.radius(constant)
-    if not radius * radius * eta > _VANISHING:
+    if not radius * radius > _VANISHING:
         return {}
     square = radius * radius
     widened = factor(square) / square

@@ -101,6 +101,13 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Return how many training rows the model gets wrong, of how many; None where that would take too long."""
         return count_wrong(problem, self._decide, tie_is_positive=self.boundary != "negative")
 
+    def _count_exactly(self, problem: Problem, *, every_task: bool) -> tuple[int, int] | None:
+        """Return how many training rows are on the wrong side of the model's plane as decided without rounding.
+
+        None where there is no such plane. ``every_task`` says that an epoch without mistakes was one of all tasks.
+        """
+        return None
+
     def _fitted(self, states: list[Any]) -> dict[str, Any]:
         """Return the fitted attributes as they would be if the run ended now."""
         return {"classes_": self.classes_, "n_features_in_": self.n_features_in_, "_states": states}
@@ -182,9 +189,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 states = self._start(problem, seed)
             self.classes_ = problem.classes
             self._run(problem, states, stop, seed)
+            whole = self._loop_proves() and held_out_fraction(stop) == 0
+            scaled = any(getattr(state, "unit", 1.0) != 1 for state in states)  # the loop saw other weights
             self.status_ = with_kept_errors(
                 self.status_, states, f"{self.readout} weights", n_classes=len(self.classes_),
-                proved=self._loop_proves() and held_out_fraction(stop) == 0, count=lambda: self._count_wrong(problem),
+                proved=whole and not scaled, count=lambda: self._count_wrong(problem),
+                count_exactly=lambda: self._count_exactly(problem, every_task=whole),
             )  # fmt: skip
             self._data_mark, self._watched, self._asked = mark, self._watch_mark(), stop
             self._remember(problem, X, same_data=same_data)

@@ -2,7 +2,8 @@
 
 A run counts mistakes while it learns: of weights that move, and always of the last ones. The model may hold others
 (averaged, voted, from the pocket), and ties may count otherwise in predictions. Where a status speaks of mistakes or of
-a loss, and the loop does not prove the same of the model, the training rows are predicted once more.
+a loss, and the loop does not prove the same of the model, the training rows are predicted once more. And where a linear
+model makes no error as computed, rounding may hide one: the sides of the rows are then decided without it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.estimators.one_vs_rest import predicted_codes
+from separatrix.certificates.data import binary_data
+from separatrix.certificates.model import wrong_sides
+from separatrix.estimators.one_vs_rest import positives, predicted_codes
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
@@ -31,6 +34,7 @@ def with_kept_errors(
     n_classes: int,
     proved: bool,
     count: Callable[[], tuple[int, int] | None],
+    count_exactly: Callable[[], tuple[int, int] | None] = lambda: None,
 ) -> Status:
     """Return the status with the training errors of the kept weights, where they differ from what the loop saw.
 
@@ -48,20 +52,25 @@ def with_kept_errors(
         Whether an epoch without mistakes proves that the kept weights make none.
     count : callable
         Returns the wrong and all training rows, or None where that would take too long.
+    count_exactly : callable
+        Returns the same as decided without rounding, or None where the model has no plane to decide by.
     """
     if not counts_errors(status.text) or status.interrupted:
         return status
     seen = _seen(status, states, n_classes)
-    if (proved and seen == 0) or (what == "last weights" and _another_loss(status, states)):
+    if what == "last weights" and _another_loss(status, states):
         return status
     try:
-        counted = count()
+        counted = (0, 0) if proved and seen == 0 else count()
+        exact = count_exactly() if seen == 0 and counted is not None and counted[0] == 0 else None
     except KeyboardInterrupt:  # the model is there: what is lost is only this number
         unchecked = f"{status.text}; {what} not checked on the training rows (interrupted)"
         return replace(status, text=unchecked, interrupted=True)
     if counted is None:
         return replace(status, text=f"{status.text}; {what} not checked on the training rows")
     wrong, total = counted
+    if exact is not None and exact[0]:
+        return replace(status, text=f"{add_kept_errors(status.text, what, *exact)} without rounding")
     return status if wrong == seen else replace(status, text=add_kept_errors(status.text, what, wrong, total))
 
 
@@ -76,6 +85,25 @@ def count_wrong(problem: Problem, decide: Callable[[Rows], Floats], *, tie_is_po
         activations = rows.checked_activations(decide(rows), begin)
         codes[part] = predicted_codes(activations, n_classes, tie_is_positive=tie_is_positive)
     return compare(problem, codes)
+
+
+def count_exactly(
+    problem: Problem, coef: Floats, intercept: Floats, ties: tuple[bool, bool], n_jobs: int
+) -> tuple[int, int]:
+    """Return how many training rows, those of positive weight, are on a wrong side, and how many there are.
+
+    Each task has a plane, and rounding decides nothing. ``ties`` says whether a tie is wrong for a negative and for a
+    positive row.
+    """
+    rows, codes = problem.rows, problem.codes
+    if problem.weights is not None:
+        kept = np.flatnonzero(problem.weights > 0)
+        rows, codes = Rows(rows.values[kept]), codes[kept]
+    wrong = np.zeros(len(codes), dtype=bool)
+    for code, weights, bias in zip(positives(len(problem.classes)), coef, intercept.tolist(), strict=True):
+        data = binary_data(rows, problem.classes, codes, True, code)
+        wrong |= wrong_sides(data, weights, bias, ties, n_jobs)
+    return int(np.count_nonzero(wrong)), len(wrong)
 
 
 def compare(problem: Problem, predicted: NDArray[np.intp]) -> tuple[int, int]:

@@ -17,9 +17,11 @@ from separatrix import _core
 from separatrix.estimators.certified import Certified, FitRecord
 from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.fitting import threads
+from separatrix.estimators.kept_errors import count_exactly
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
 from separatrix.estimators.online import OnlineClassifier
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.loop.engines import predicted_ties, ties
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
 from separatrix.loop.solve import STARTS, new_state, solve_tasks
@@ -138,6 +140,12 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
 
     def _loop_proves(self) -> bool:
         return self._rule().threshold < math.inf and self.readout in ("last", "pocket") and self.boundary != "correct"
+
+    def _count_exactly(self, problem: Problem, *, every_task: bool) -> tuple[int, int] | None:
+        if self.readout == "voted" or not (every_task or len(self.classes_) == 2):
+            return None
+        sides = ties(self.boundary) if every_task else predicted_ties(self.boundary)
+        return count_exactly(problem, self.coef_, self.intercept_, sides, threads(self.n_jobs))
 
     def _fitted(self, states: list[State]) -> dict[str, Any]:
         readings = [read(state, self.readout) for state in states]

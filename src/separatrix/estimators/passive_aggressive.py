@@ -173,4 +173,4 @@ class PassiveAggressive(RuleClassifier):
             "pa1": lambda square: max(square, 1.0 / cost),
             "pa2": lambda square: square + 0.5 / cost,
         }
-        return within_bound(data, self._states[which].all_mistakes, self._bias_constant, 1.0, factors[variant])
+        return within_bound(data, self._states[which].all_mistakes, self._bias_constant, factors[variant])

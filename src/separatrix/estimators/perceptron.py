@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ class Perceptron(RuleClassifier):
     Parameters
     ----------
     eta0 : float, default=1.0
-        The learning rate. From a zero start and without a margin it scales the weights and changes no decision.
+        The learning rate. From a zero start and without a margin it only scales the weights: the run is that of 1, to
+        the last bit, and the weights are multiplied by ``eta0`` at its end.
     max_iter : int, default=1000
         Maximum number of epochs.
     readout : {"last", "averaged", "voted", "pocket"}, default="last"
@@ -188,7 +190,8 @@ class Perceptron(RuleClassifier):
     def votes_(self) -> tuple[Any, ...]:
         """Every weight vector of a voted run with the number of examples that it survived."""
         check_is_fitted(self, "coef_")
-        return by_class([state.voted_weights.votes for state in self._states if state.voted_weights is not None])
+        kept = [state for state in self._states if state.voted_weights is not None]
+        return by_class([partial(state.voted_weights.votes, state.unit) for state in kept])
 
     def _decide(self, rows: Rows) -> Floats:
         activations = super()._decide(rows)
@@ -221,8 +224,7 @@ class Perceptron(RuleClassifier):
         plain = plain and record.settings["batch_size"] == 1
         if not (record.one_run and isinstance(start, str) and start == "zeros" and plain and not margin):
             return {}
-        eta = float(record.settings["eta0"])
-        return within_bound(data, self._states[which].updates, self._bias_constant, eta)
+        return within_bound(data, self._states[which].updates, self._bias_constant)
 
     def _default_stop(self) -> Stop | None:
         return NoMistakes()

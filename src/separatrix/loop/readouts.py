@@ -34,6 +34,12 @@ def check_readout(readout: Any) -> str:
 
 def read(state: State, readout: str) -> tuple[Array, Number]:
     """Return the weights and bias that the readout names (for voted: the averaged ones, its linear counterpart)."""
+    weights, bias = _in_units(state, readout)
+    return (weights, bias) if state.unit == 1 else (state.unit * weights, state.unit * bias)
+
+
+def _in_units(state: State, readout: str) -> tuple[Array, Number]:
+    """Return the weights and bias of a readout in units of the state's ``unit``."""
     if readout == "pocket" and state.pocket is not None and state.pocket_loss < float("inf"):
         return state.pocket.copy(), state.pocket_bias
     if readout in ("averaged", "voted") and state.average_correction is not None and state.age > 0:
@@ -53,7 +59,8 @@ class VotedWeights:
     """The voters of one task: the rows of the mistakes, in the order they were made.
 
     After update j the activation of x has grown by ``s_j (x_j . x + K^2)``, so all votes on x follow from the products
-    of x with the rows of the mistakes; each vote is weighted by the time until the next mistake.
+    of x with the rows of the mistakes; each vote is weighted by the time until the next mistake. Steps are in units of
+    the state's ``unit``, which changes no vote.
     """
 
     def __init__(self, start: tuple[Array, Number], bias: float) -> None:
@@ -95,6 +102,12 @@ class VotedWeights:
         twin.__dict__.update({**self.__dict__, "_start": twin._start, "_signed": -self._signed})
         return twin
 
+    def scaled(self, unit: float) -> VotedWeights:
+        """Return these voters, each times the unit in which they are."""
+        twin = copy.copy(self)
+        twin._signed = unit * self._signed
+        return twin
+
     @property
     def n_voters(self) -> int:
         """The number of weight vectors that vote."""
@@ -114,16 +127,16 @@ class VotedWeights:
         """Return how each voter follows from the one before it, and the weight of its vote."""
         return Voters(self._index, self._signed, vote_counts(self._times, self._age), self._bias_square)
 
-    def votes(self) -> tuple[Vote, ...]:
-        """Return every weight vector with its bias and its count, the start first."""
+    def votes(self, unit: float) -> tuple[Vote, ...]:
+        """Return every weight vector with its bias and its count, the start first, given the unit of the state."""
         weights, bias = self._start
         rows, signed, counts, square = self.voters()
-        votes = [Vote(weights.copy(), bias, float(counts[0]))]
+        votes = [Vote(unit * weights, unit * bias, float(counts[0]))]
         for row, step, count in zip(rows.tolist(), signed.tolist(), counts[1:].tolist(), strict=True):
             x = self._rows[[row]]
             weights = weights + step * np.asarray(x.toarray() if is_sparse(x) else x, dtype=np.float64)[0]
             bias += step * square
-            votes.append(Vote(weights, bias, count))
+            votes.append(Vote(unit * weights, unit * bias, count))
         return tuple(votes)
 
     def decide(self, rows: Rows, *, tie_is_positive: bool) -> Floats:

@@ -239,7 +239,10 @@ class OnlineRun:
             return {}
         smooth = any(name not in ("zero_one", "perceptron") for name in names)
         ties = self._prediction_ties
-        sums = self._engine.tally(state, state.weights, state.bias, order, smooth=smooth, ties=ties)
+        weights, bias = state.weights, state.bias
+        if state.unit != 1:
+            weights, bias = state.unit * weights, state.unit * bias
+        sums = self._engine.tally(state, weights, bias, order, smooth=smooth, ties=ties)
         return {name: float(getattr(sums, name)) for name in names}
 
     def _seconds(self) -> float:
@@ -256,9 +259,10 @@ def notify(observers: Sequence[Any], event: str, **what: Any) -> bool:
 
 
 def _norm(states: Sequence[State]) -> float:
+    """Return the norm of all weights; the states of a run have one unit."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return math.sqrt(sum(_square(state.weights) for state in states))
+            return states[0].unit * math.sqrt(sum(_square(state.weights) for state in states))
     except OverflowError:  # exact numbers have no largest
         return math.inf
 

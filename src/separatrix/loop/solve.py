@@ -16,6 +16,7 @@ import numpy as np
 
 from separatrix.loop.engines import ENGINES, check_reduction, predicted_ties, ties
 from separatrix.loop.engines.base import Engine
+from separatrix.loop.learning_rate import in_units, scaled_step
 from separatrix.loop.monitor import LossMonitor, Recording
 from separatrix.loop.order import Orders
 from separatrix.loop.problem import Problem, as_exact
@@ -124,7 +125,7 @@ def solve(
         record=record, every=every,
     )  # fmt: skip
     proved = not isinstance(rule, Downhill) and readout in ("last", "pocket") and state.mistakes == 0
-    proved = proved and boundary != "correct"
+    proved = proved and boundary != "correct" and state.unit == 1
     rules = as_stop(stop)
     whole = rules is None or held_out_fraction(rules) == 0
     if solution.status.interrupted or (proved and whole) or not counts_errors(solution.status.text):
@@ -232,9 +233,11 @@ def solve_tasks(
         raise ValueError(f"reduction='sum' is for the perceptron and the neurons; found {rule.name!r}")
     if isinstance(rule, Downhill):
         rule = rule.among(_total_weight(problem, orders))
+    rule = in_units(rule, states, exact=problem.exact)
     step_observers = [each for each in observers if hasattr(each, "on_step")]
 
     def on_step(step: Any) -> None:
+        step = scaled_step(step, states[0].unit)
         for each in step_observers:
             each.on_step(step)
 

@@ -85,14 +85,16 @@ class Resumable:
 class State(Resumable):
     """The state of one binary task.
 
-    The weights are ``scale * weights``; the scale is 1 between epochs. ``clock`` counts the examples presented so far
-    (by weight). ``average_correction`` keeps the average in lazy form: the averaged weights are ``weights -
-    average_correction / age``, or, in an epoch whose weights shrink, ``weights * (1 - scale_deficit / age) -
-    average_correction / age`` with ``scale_deficit`` the sum of ``1 - scale`` over the examples since it was last 1;
-    ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds, for each update, the row, ``tau * y``
-    and the age at which it happened; ``voted_weights`` keeps them between runs. ``spread`` is the covariance of the
-    weights and, last, of the bias, for rules that keep one: its diagonal, of shape (d + 1,), or all of it, (d + 1, d +
-    1). ``past_mistakes`` counts those of all finished epochs. ``epochs`` and ``position`` say how far the run has come;
+    The weights are ``scale * weights``; the scale is 1 between epochs. They and all that is kept of them are in units
+    of ``unit``: the rate of a perceptron where that only scales them (learning_rate.py), else 1. ``clock`` counts the
+    examples presented so far (by weight). ``average_correction`` keeps the average in lazy form: the averaged weights
+    are ``weights - average_correction / age``, or, in an epoch whose weights shrink,
+    ``weights * (1 - scale_deficit / age) - average_correction / age`` with ``scale_deficit`` the sum of ``1 - scale``
+    over the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds,
+    for each update, the row, ``tau * y`` and the age at which it happened; ``voted_weights`` keeps them between runs.
+    ``spread`` is the covariance of the weights and, last, of the bias, for rules that keep one: its diagonal, of shape
+    (d + 1,), or all of it, (d + 1, d + 1).
+    ``past_mistakes`` counts those of all finished epochs. ``epochs`` and ``position`` say how far the run has come;
     ``ended`` is the reason why a stop rule ended it, and such a state is not run again. With ``new_data`` the next run
     is on other examples than the last. ``reports`` are the epochs of a run that was cut short, which its stop rules see
     first when it is resumed; ``last_report`` is the last.
@@ -125,6 +127,7 @@ class State(Resumable):
     level: float = 0.0
     alphas: dict[int, Number] = field(default_factory=dict)
     spread: Array | None = None
+    unit: float = 1.0
 
     bias = _real("bias")
     birth = _real("birth")
@@ -242,6 +245,7 @@ class State(Resumable):
         require(is_count(self.positive), "a state is of an unknown class")
         require(is_count(self.past_mistakes), "a state counts what cannot be")
         require(is_real(self.clock) and 0 <= self.clock < math.inf, "the clock of a state is not a number")
+        require(is_real(self.unit) and 0 < self.unit < math.inf, "the unit of a state is not a positive number")
         start: Any = self.start
         fits = type(start) is tuple and len(start) == 2 and is_array(start[0], "f8", (width,)) and is_real(start[1])
         require(start is None or fits, "a state began where it cannot have")

@@ -10,7 +10,7 @@ STORED = {
     "State": Stored(
         "separatrix.loop.state",
         old_fields={"drift": "average_correction", "ballot": "voted_weights"},
-        defaults={"past_mistakes": 0, "spread": None},
+        defaults={"past_mistakes": 0, "spread": None, "unit": 1.0},
     ),
     "Status": Stored("separatrix.loop.state"),
     "NetworkState": Stored("separatrix.loop.network", old_fields={"met": "epoch_loss"}),
