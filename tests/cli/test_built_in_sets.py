@@ -74,7 +74,11 @@ def test_the_labels_of_a_lecture_are_found_and_another_column_may_be_named(run):
         (["fit", "and", "--sql", "select * from table1"], "data"),
         (
             ["fit", "and", "--model", "averaged", "--param", "shuffle=no"],
-            "--param shuffle must be true or false; found 'no'",
+            "--param shuffle must be true, false or random; found 'no'",
+        ),
+        (
+            ["fit", "and", "--model", "averaged", "--param", "fit_intercept=random"],
+            "--param fit_intercept must be true or false; found 'random'",
         ),
     ],
 )
@@ -97,3 +101,21 @@ def test_unknown_is_checked_before_anything_is_read(run, command):
     done(run("fit", "and", "--test", "0", "-o", "m.sx"))
     told = failed(run(command[0], "m.sx", "nowhere.csv", "--unknown", "typo", *command[1:]))
     assert "'typo' is not one of 'zero', 'null', 'fail'" in told
+
+
+def test_examples_can_be_drawn_at_random(run):
+    fit = ["fit", "and", "--model", "perceptron", "--param", "shuffle=random", "--test", "0", "-o", "m.sx"]
+    assert "no mistakes" in done(run(*fit))
+    assert '"shuffle": "random"' in done(run("inspect", "m.sx", "--json"))
+    shown = done(run("trace", "and", "--order", "random", "--seed", "1"))
+    epoch = [line.split()[1] for line in shown.splitlines() if line.startswith("1 ")]
+    assert len(epoch) == 4 > len(set(epoch))
+
+
+def test_examples_on_disk_cannot_be_drawn_at_random(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("separatrix.tables.disk.rowfile.GROUP", 64)
+    (tmp_path / "rows.csv").write_text("a,b,y\n" + "".join(f"{k % 7},{k % 5},{k % 2}\n" for k in range(200)))
+    options = ["--target", "y", "--model", "averaged", "--memory", "1kB", "-o", "m.sx"]
+    assert "must fit into memory" in failed(run("fit", "rows.csv", *options, "--param", "shuffle=random"))
+    assert not (tmp_path / "m.sx").exists()
+    done(run("fit", "rows.csv", *options))

@@ -116,8 +116,8 @@ def test_held_out_examples_are_never_visited():
 def test_too_few_examples_to_hold_any_out_is_said():
     with pytest.raises(ValueError, match=r"a validation fraction of 0\.1 does not split 3 examples"):
         Orders(Problem(np.eye(3), [0, 1, 0]), "cyclic", 0, held_out=0.1)
-    with pytest.raises(ValueError, match="order must be one of cyclic, shuffled; found 'random'"):
-        Orders(Problem(np.eye(3), [0, 1, 0]), "random", 0)
+    with pytest.raises(ValueError, match="order must be one of cyclic, shuffled, random; found 'sorted'"):
+        Orders(Problem(np.eye(3), [0, 1, 0]), "sorted", 0)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,15 @@ def learners():
         ("invscaling", {"learning_rate": "invscaling", "loss": "log", "batch_size": 7}),
     ):
         yield f"neuron {name}", lambda m=more, **k: sx.Neuron(max_iter=12, **m, **k), MORE
+    for name, y, more in (
+        ("two", NOISY, {}),
+        ("three", MORE, {"class_weight": {0: 1.0, 1: 2.0, 2: 0.5}, "readout": "averaged"}),
+    ):
+        options = {"shuffle": "random", "max_iter": 12, **more}
+        yield f"perceptron random of {name}", lambda o=options, **k: sx.Perceptron(**o, **k), y
+    options = {"shuffle": "random", "max_iter": 12, "batch_size": 7, "class_weight": {0: 1.0, 1: 2.0, 2: 0.5}}
+    yield "neuron random", lambda o=options, **k: sx.Neuron(**o, **k), MORE
+    yield "network random", lambda o=options, **k: sx.Network((4,), **o, **k), MORE
     for average in (False, True):
         yield (
             f"svm online {average}",

@@ -72,7 +72,11 @@ def trace(
         ),
     ] = None,
     order: Annotated[
-        str, typer.Option(help="Order of the rows: cyclic, or shuffled in each epoch.", rich_help_panel=MODEL)
+        str,
+        typer.Option(
+            help="Order of the rows: cyclic, shuffled in each epoch, or random (drawn with replacement).",
+            rich_help_panel=MODEL,
+        ),
     ] = "cyclic",
     batch: Annotated[
         str,
@@ -82,7 +86,8 @@ def trace(
         ),
     ] = "1",
     seed: Annotated[
-        int, typer.Option(help="Random seed of shuffled orders and of a uniform start.", rich_help_panel=MODEL)
+        int,
+        typer.Option(help="Random seed of shuffled and random orders and of a uniform start.", rich_help_panel=MODEL),
     ] = 0,
     intercept: Annotated[bool, typer.Option(help="Fit a bias.", rich_help_panel=MODEL)] = True,
     bias_constant: Annotated[

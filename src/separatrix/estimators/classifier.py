@@ -34,12 +34,12 @@ from separatrix.estimators.fitting import (
     undone_on_error,
     weigh_classes,
 )
-from separatrix.estimators.kept_errors import count_wrong, with_kept_errors
+from separatrix.estimators.kept_errors import count_wrong, verified, with_kept_errors
 from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.monitor import Recording
-from separatrix.loop.order import seed_of
+from separatrix.loop.order import order_of, seed_of
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.models.probing import probe
@@ -57,7 +57,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     batch_size: int | str = 1
     reduction: str = "mean"
     readout: str = "last"
-    shuffle: bool
+    shuffle: bool | str = True
     max_iter: int
     stop: Stop | str | None
     record: str | None = None
@@ -189,7 +189,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
                 states = self._start(problem, seed)
             self.classes_ = problem.classes
             self._run(problem, states, stop, seed)
-            whole = self._loop_proves() and held_out_fraction(stop) == 0
+            whole = self._loop_proves() and held_out_fraction(stop) == 0 and all(map(verified, states))
             scaled = any(getattr(state, "unit", 1.0) != 1 for state in states)  # the loop saw other weights
             self.status_ = with_kept_errors(
                 self.status_, states, f"{self.readout} weights", n_classes=len(self.classes_),
@@ -275,6 +275,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     def _check_parameters(self) -> Stop:
         """Refuse what cannot be meant, and return the stop rule."""
         self._check_rule()
+        order_of(self.shuffle)
         Recording(self.record, self.every)
         limit = MaxEpochs(count("max_iter", self.max_iter))
         stop = as_stop(self.stop) or self._default_stop()

@@ -74,6 +74,12 @@ def with_kept_errors(
     return status if wrong == seen else replace(status, text=add_kept_errors(status.text, what, wrong, total))
 
 
+def verified(state: Any) -> bool:
+    """Whether the mistakes of a task's last epoch were counted on all examples if there were none."""
+    report = getattr(state, "last_report", None)
+    return report is None or report.verified
+
+
 def count_wrong(problem: Problem, decide: Callable[[Rows], Floats], *, tie_is_positive: bool) -> tuple[int, int]:
     """Return how many training rows, those of positive weight, are predicted wrong, and how many there are."""
     n, n_classes = problem.n, len(problem.classes)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from separatrix.estimators.contract import ConvergenceWarning, check_is_fitted
 from separatrix.estimators.fitting import checked_labels, count, encoded, undone_on_error
-from separatrix.estimators.kept_errors import compare, count_wrong, with_kept_errors
+from separatrix.estimators.kept_errors import compare, count_wrong, verified, with_kept_errors
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives, predicted_codes
 from separatrix.estimators.voting import by_class
@@ -23,7 +23,7 @@ from separatrix.loop.engines import ties
 from separatrix.loop.engines.kernelled import KernelEngine
 from separatrix.loop.kernel_votes import KernelVotedWeights
 from separatrix.loop.monitor import Recording
-from separatrix.loop.order import seed_of
+from separatrix.loop.order import order_of, seed_of
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.readouts import check_readout, read
 from separatrix.loop.solve import solve_tasks
@@ -66,8 +66,9 @@ class KernelPerceptron(KernelClassifier):
         Which counts become the model, as for :class:`Perceptron`.
     max_iter : int, default=1000
         Maximum number of epochs.
-    shuffle : bool, default=True
-        Shuffle the examples before each epoch: the orders of :class:`Perceptron` for the same ``random_state``.
+    shuffle : bool or "random", default=True
+        Shuffle the examples before each epoch, or draw them at random with replacement: the orders of
+        :class:`Perceptron` for the same ``random_state``.
     boundary : {"mistake", "positive", "negative"}, default="mistake"
         How an activation of exactly 0 counts in training. ("correct" could never make a first update.)
     stop : Stop or str, optional
@@ -142,7 +143,7 @@ class KernelPerceptron(KernelClassifier):
         bias: float | str | None = "ball",
         readout: str = "last",
         max_iter: int = 1000,
-        shuffle: bool = True,
+        shuffle: bool | str = True,
         boundary: str = "mistake",
         stop: Stop | str | None = None,
         record: str | None = None,
@@ -205,7 +206,7 @@ class KernelPerceptron(KernelClassifier):
             history = History(self.record)
             solutions = solve_tasks(
                 problem, PerceptronRule(), states, engine=partial(KernelEngine, cache=cache), stop=stop,
-                readout=self.readout, boundary=self.boundary, order="shuffled" if self.shuffle else "cyclic",
+                readout=self.readout, boundary=self.boundary, order=order_of(self.shuffle),
                 seed=seed_of(self.random_state), observers=[history, *([Progress()] if self.verbose else [])],
                 record=self.record, every=self.every,
             )  # fmt: skip
@@ -214,7 +215,8 @@ class KernelPerceptron(KernelClassifier):
             small = problem.n * len(self.support_) <= _SMALL  # where rounding could decide, predictions do
             self.status_ = with_kept_errors(
                 joint_status(solutions, self.classes_), states, f"{self.readout} weights", n_classes=len(self.classes_),
-                proved=not small and self.readout in ("last", "pocket") and held_out_fraction(stop) == 0,
+                proved=not small and self.readout in ("last", "pocket") and held_out_fraction(stop) == 0
+                and all(map(verified, states)),
                 count=lambda: self._count_wrong(problem, cache, small=small),
             )  # fmt: skip
         if not self.status_.converged and not self.status_.interrupted and self.stop is None and self.readout == "last":
@@ -238,6 +240,7 @@ class KernelPerceptron(KernelClassifier):
             isinstance(bias, str | bool) or not isinstance(bias, int | float | np.number) or not 0 <= bias < 1e150
         ):
             raise ValueError(f"bias must be 'ball', None, zero or a positive number below 1e150; found {bias!r}")
+        order_of(self.shuffle)
         Recording(self.record, self.every)
         return (as_stop(self.stop) or NoMistakes()) | MaxEpochs(count("max_iter", self.max_iter))
 

@@ -22,6 +22,7 @@ from separatrix.estimators.one_vs_rest import carry_over, joint_status, positive
 from separatrix.estimators.online import OnlineClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import predicted_ties, ties
+from separatrix.loop.order import order_of
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import read
 from separatrix.loop.solve import STARTS, new_state, solve_tasks
@@ -120,7 +121,7 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
         with self._observed(states) as (history, observers):
             solutions = solve_tasks(
                 problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
-                order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size,
+                order=order_of(self.shuffle), batch_size=self.batch_size,
                 reduction=self.reduction, seed=seed, n_jobs=threads(self.n_jobs), observers=observers,
                 record=self.record, every=self.every,
             )  # fmt: skip

@@ -14,6 +14,7 @@ from separatrix.estimators.online import OnlineClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.monitor import Recording
 from separatrix.loop.network import Layer, NetworkState, Training, activations, random_layers
+from separatrix.loop.order import order_of
 from separatrix.loop.problem import Problem
 from separatrix.models.validity import is_array, require
 from separatrix.stops import NoProgress, Stop
@@ -50,8 +51,8 @@ class Network(Descending, OnlineClassifier):
         classes it is added over the one-vs-rest problems.
     every : int, default=1
         Record it after every so many epochs: ``history_.loss`` is None after the others.
-    shuffle : bool, default=True
-        Visit the examples in a new order each epoch.
+    shuffle : bool or "random", default=True
+        Visit the examples in a new order each epoch, or with "random" draw them with replacement.
     class_weight : dict or "balanced", optional
         Weight of each class.
     warm_start : bool, default=False
@@ -103,7 +104,7 @@ class Network(Descending, OnlineClassifier):
         stop: Stop | str | None = None,
         record: str | None = None,
         every: int = 1,
-        shuffle: bool = True,
+        shuffle: bool | str = True,
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -179,7 +180,7 @@ class Network(Descending, OnlineClassifier):
         before = state.updates
         signs = np.stack([problem.signs(code) for code in positives(len(problem.classes))], axis=1).astype(np.float64)
         with self._observed(states) as (history, observers):
-            order = "shuffled" if self.shuffle else "cyclic"
+            order = order_of(self.shuffle)
             recording = Recording(self.record, self.every)
             run = Training(problem, signs, self._rule(), stop, order, self.batch_size, seed, observers, recording)
             self.status_, self.n_iter_ = run.run(state)

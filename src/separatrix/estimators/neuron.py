@@ -46,8 +46,9 @@ class Neuron(Descending, RuleClassifier):
         classes it is added over the one-vs-rest problems.
     every : int, default=1
         Record it after every so many epochs: ``history_.loss`` is None after the others.
-    shuffle : bool, default=True
-        Visit the examples in a new order each epoch; with ``batch_size="all"`` it changes nothing.
+    shuffle : bool or "random", default=True
+        Visit the examples in a new order each epoch, or with "random" draw them with replacement; with
+        ``batch_size="all"`` it changes nothing.
     init : {"zeros", "uniform"} or (coef, intercept), default="zeros"
         Where to start; "uniform" draws from [-1, 1].
     class_weight : dict or "balanced", optional
@@ -119,7 +120,7 @@ class Neuron(Descending, RuleClassifier):
         stop: Stop | str | None = None,
         record: str | None = None,
         every: int = 1,
-        shuffle: bool = True,
+        shuffle: bool | str = True,
         init: Any = "zeros",
         class_weight: Any = None,
         warm_start: bool = False,

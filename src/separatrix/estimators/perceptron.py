@@ -55,9 +55,13 @@ class Perceptron(RuleClassifier):
     reduction : {"mean", "sum"}, default="mean"
         How the updates of a batch are joined. With "sum" a step goes down the sum over its examples, as the lectures
         write it, so it is that of "mean" times their number (a last, smaller batch counts with its own).
-    shuffle : bool, default=True
+    shuffle : bool or "random", default=True
         Visit the examples in a new order each epoch. The order depends on what the examples hold and on
         ``random_state``, not on how they are sorted; copies of an example stay together, as a weight would have them.
+        With "random" each example is drawn with replacement, any of them with the same probability and as many in an
+        epoch as there are (Lectures 002 and 003); sample weights stay the weights of the updates. An epoch then leaves
+        some examples out: the run has converged once one makes no mistakes, and those it left out are none either. Not
+        for ``readout="pocket"``.
     init : {"zeros", "uniform"} or (coef, intercept), default="zeros"
         Where to start; "uniform" draws from [-1, 1].
     margin : float, default=0.0
@@ -147,7 +151,7 @@ class Perceptron(RuleClassifier):
         intercept_scaling: float | str = 1.0,
         batch_size: int | str = 1,
         reduction: str = "mean",
-        shuffle: bool = True,
+        shuffle: bool | str = True,
         init: Any = "zeros",
         margin: float = 0.0,
         stop: Stop | str | None = None,

@@ -76,8 +76,9 @@ def trace(
         The C of "pa1" and "pa2".
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is; Lecture 004's neuron is "negative".
-    order : {"cyclic", "shuffled"}
-        As the rows stand, or shuffled anew each epoch.
+    order : {"cyclic", "shuffled", "random"}
+        As the rows stand, shuffled anew each epoch, or drawn with replacement (Lectures 002 and 003), as many in an
+        epoch as there are.
     batch : int or "all", default=1
         Examples whose steps are computed with the same weights and averaged; the table has one row for each such fold
         (Lecture 002).
@@ -99,7 +100,7 @@ def trace(
         A plane w* that separates the classes, given as a start is: the table then has both sides of the convergence
         theorem (Lecture 000). "auto" takes the plane of :func:`separatrix.certify`.
     random_state : int, default=None
-        Seed of shuffled orders and of a uniform start; None is 0, so that a table can be printed again.
+        Seed of shuffled and random orders and of a uniform start; None is 0, so that a table can be printed again.
     **view
         View options, how tables are written: ``augmented``, ``flipped``, ``labels``, ``threshold``, ``decimals``,
         ``digits``, ``dual``, ``columns``; see :class:`separatrix.insight.trace_view.TraceView`.

@@ -294,10 +294,19 @@ class Training:
             wrong = _wrong(self.signs[kept] * activations(state.layers, self._X[kept]), self.signs[kept]).any(axis=1)
             held_out = float(self._weights[kept] @ wrong / self._weights[kept].sum())
         norm = math.sqrt(sum(float(np.vdot(layer.weights, layer.weights)) for layer in state.layers))
-        total = self._weights.sum() if plan.rows is None else self._weights[plan.rows].sum()
+        total = self._weights.sum() if plan.presented is None else self._weights[plan.presented].sum()
         seconds = time.perf_counter() - self._began
         mean = state.epoch_loss / float(total) + state.penalty
-        return Epoch(number, state.mistakes, updates, norm, seconds, losses, held_out, mean, since)
+        return Epoch(
+            number, state.mistakes, updates, norm, seconds, losses, held_out, mean, since, self._verified(state, plan)
+        )
+
+    def _verified(self, state: NetworkState, plan: EpochPlan) -> bool:
+        """Whether an epoch without mistakes is one of all examples; one of random draws is asked about the others."""
+        if plan.drawn is None or state.mistakes:
+            return True
+        rows = np.flatnonzero(self._weights > 0) if plan.rows is None else plan.rows
+        return not _wrong(self.signs[rows] * activations(state.layers, self._X[rows]), self.signs[rows]).any()
 
 
 def _wrong(margins: Floats, signs: Floats) -> NDArray[np.bool_]:

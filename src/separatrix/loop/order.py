@@ -1,7 +1,12 @@
-"""The order in which an epoch visits the examples: as they stand, or shuffled anew each epoch.
+"""The order in which an epoch visits the examples: as they stand, shuffled anew each epoch, or drawn at random.
 
-A shuffled order is a function of the seed, the number of the epoch and what the examples hold. It does not depend on
-where they stand in X, on the layout or on the number of threads, so a run can be repeated from a shuffled file.
+A shuffled or random order is a function of the seed, the number of the epoch and what the examples hold. It does not
+depend on where they stand in X, on the layout or on the number of threads, so a run can be repeated from a shuffled
+file.
+
+A random epoch draws as many examples as there are, each time any of them with the same probability (Lectures 002 and
+003), so that it meets some several times and about a third not at all. Sample weights stay the weights of the updates:
+what an example weighs in an epoch is its weight on average, as it is exactly in the other orders.
 """
 
 from __future__ import annotations
@@ -22,7 +27,8 @@ class EpochPlan(NamedTuple):
 
     ``rows`` are its examples in order, None for all as they stand. Where folds are cut by weight, ``entries`` are the
     rows as presented, one that lies across a cut twice, with the weights ``shares``, and ``edges`` are where folds
-    begin and end; else the two are None and ``entries`` is ``rows``. ``length`` counts the entries.
+    begin and end; else the two are None and ``entries`` is ``rows``. ``length`` counts the entries. In a random order
+    ``rows`` are the examples to draw from, and ``drawn`` those that were.
     """
 
     rows: Order | None
@@ -30,6 +36,12 @@ class EpochPlan(NamedTuple):
     length: int
     shares: NDArray[np.float64] | None = None
     edges: NDArray[np.int64] | None = None
+    drawn: Order | None = None
+
+    @property
+    def presented(self) -> Order | None:
+        """The examples as presented, one that is drawn twice twice; None for all as they stand."""
+        return self.rows if self.drawn is None else self.drawn
 
     def end_of_chunk(self, begin: int, chunk: int, fold: int) -> int:
         """Return where to pause after about this many entries: always between two folds."""
@@ -62,8 +74,47 @@ def cut_by_weight(order: Order, weights: NDArray[np.float64], fold: int, *, most
     return entries, shares, edges.astype(np.int64)
 
 
-ORDERS = ("cyclic", "shuffled")
+ORDERS = ("cyclic", "shuffled", "random")
 _HELD_OUT = 2**64 - 1  # the number of the "epoch" whose order draws the validation set
+_LIST = 2**64 - 2  # and of the one whose order is the list from which random epochs draw
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def order_of(shuffle: Any) -> str:
+    """Return the order that an estimator's ``shuffle`` names, or refuse it.
+
+    Examples
+    --------
+    >>> order_of(True), order_of(False), order_of("random")
+    ('shuffled', 'cyclic', 'random')
+    """
+    if isinstance(shuffle, str):
+        if shuffle != "random":
+            raise ValueError(f"shuffle must be True, False or 'random'; found {shuffle!r}")
+        return shuffle
+    return "shuffled" if shuffle else "cyclic"
+
+
+def draws(n: int, count: int, seed: int, number: int) -> NDArray[np.int64]:
+    """Return ``count`` numbers below ``n``, drawn with replacement: those of the epoch of this number.
+
+    The generator is SplitMix64 (Steele, Lea and Flood 2014), begun where the core's Shuffler begins an epoch.
+
+    Examples
+    --------
+    >>> draws(10, 8, seed=0, number=0), draws(10, 8, seed=0, number=1)
+    (array([2, 6, 5, 5, 4, 9, 3, 4]), array([8, 1, 2, 5, 8, 5, 3, 0]))
+    """
+    steps = np.arange(count, dtype=np.uint64) * np.uint64(_GOLDEN)
+    (start,) = _mix(_mix(np.array([seed], dtype=np.uint64)) ^ np.uint64(number + 1))
+    return ((_mix(start + steps) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
+
+
+def _mix(v: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    v = v + np.uint64(_GOLDEN)
+    v = (v ^ (v >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    v = (v ^ (v >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(v ^ (v >> np.uint64(31)))
 
 
 class Orders:
@@ -73,10 +124,10 @@ class Orders:
     ----------
     problem : Problem
         The examples.
-    order : {"cyclic", "shuffled"}
-        As the rows stand, or shuffled anew each epoch.
+    order : {"cyclic", "shuffled", "random"}
+        As the rows stand, shuffled anew each epoch, or drawn with replacement.
     seed : int
-        The random seed of the shuffled orders and of the validation set.
+        The random seed of shuffled and random orders and of the validation set.
     held_out : float, default=0
         The fraction of the examples that become the validation set and are in no epoch.
     first : int, default=0
@@ -99,8 +150,9 @@ class Orders:
         self._weights = problem.weights
         self._shuffler: _core.Shuffler | None = None
         self._train: Order | None = None
+        self._list: Order | None = None  # from which random epochs draw
         self.held_out: Order | None = None
-        if order == "shuffled" or held_out:
+        if order != "cyclic" or held_out:
             examples = _core.Examples(problem.codes, problem.weights, None)
             shuffler = _core.Shuffler(problem.rows.matrix, examples, seed, first)
             self._shuffler = shuffler if order == "shuffled" else None
@@ -114,32 +166,45 @@ class Orders:
                     )
                 self.held_out = drawn[:kept_out]
                 self._train = np.sort(drawn[kept_out:])
+            if order == "random":
+                self._list = self._kept(shuffler.epoch(seed, _LIST))
         whole = self.epoch(first) if problem.weights is not None else self._train
         self.pool = problem.n if whole is None else len(whole)
+        if self._list is not None:
+            self.pool = len(self._list)
 
     def epoch(self, number: int) -> Order | None:
-        """Return the rows of this epoch (from 0) in order; None for all rows as they stand."""
+        """Return the rows of this epoch (from 0) in order, None for all rows as they stand.
+
+        Those of a random epoch are the rows from which it draws.
+        """
         if self._shuffler is None:
             return self._train
-        order = self._shuffler.epoch(self._seed, number)
-        if self._train is None:
-            return order
-        return order[np.isin(order, self._train, assume_unique=True)]
+        return self._kept(self._shuffler.epoch(self._seed, number))
+
+    def _kept(self, order: Order) -> Order:
+        """Return the rows of an order that are not in the validation set."""
+        return order if self._train is None else order[np.isin(order, self._train, assume_unique=True)]
 
     def plan(self, number: int, fold: int | str, *, most: int | None = None) -> EpochPlan:
         """Return what this epoch presents, in folds of this weight ("all": in one); ``most`` is for cut_by_weight.
 
         Folds of 1 are cut by weight only if it is given: the engines present a heavy example several times anyway.
         """
-        rows = self.epoch(number)
+        rows, drawn = self.epoch(number), None
+        if self._list is not None:
+            drawn = self._list[draws(self.pool, self.pool, self._seed, number)]
+        order = rows if drawn is None else drawn
         if self._weights is None or isinstance(fold, str) or (fold == 1 and most is None):
-            return EpochPlan(rows, rows, self.pool)
-        order = np.arange(len(self._weights), dtype=np.uint32) if rows is None else rows
+            return EpochPlan(rows, order, self.pool, drawn=drawn)
+        order = np.arange(len(self._weights), dtype=np.uint32) if order is None else order
         entries, shares, edges = cut_by_weight(order, self._weights[order], fold, most=most or 1000)
-        return EpochPlan(rows, entries, len(entries), shares, edges)
+        return EpochPlan(rows, entries, len(entries), shares, edges, drawn)
 
-    def unvisited(self, problem: Problem) -> list[int]:
-        """Return the rows that no epoch visits."""
+    def unvisited(self, problem: Problem) -> list[int] | None:
+        """Return the rows that no epoch visits; None for all, where it is not known which it will visit."""
+        if self._list is not None:
+            return None
         if self._train is None and (self._shuffler is None or problem.weights is None):
             return []
         seen = np.zeros(problem.n, dtype=bool)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +73,9 @@ class OnlineRun:
         loss_monitor: LossMonitor | None,
         recording: Recording,
         prediction_ties: tuple[bool, bool],
+        new_engine: Callable[[], Engine],
     ) -> None:
+        self._new_engine = new_engine  # for a look at all examples, with steps that nobody observes
         self._recording = recording
         self._prediction_ties = prediction_ties  # losses are those of predictions, which must name a class on a tie
         self._loss_monitor = loss_monitor
@@ -98,7 +100,7 @@ class OnlineRun:
                     plan = self._orders.plan(active[0].state.epochs, self._fold)
                     self._notify("on_epoch_begin")
                     if self._epoch(active, plan, pressed) and (left := self._unbroken(active)):
-                        self._close_epoch(tasks, left, plan.rows)
+                        self._close_epoch(tasks, left, plan)
                     if pressed[0]:
                         for task in (each for each in active if each.reason is None):
                             task.reason = interrupted(task.number, in_epoch=task.state.position > 0)
@@ -184,9 +186,24 @@ class OnlineRun:
             state.pocket, state.pocket_bias = state.weights.copy(), state.bias
             state.pocket_loss, state.pocket_run = loss, state.clock - state.run_start
 
-    def _close_epoch(self, tasks: list[BinaryTask], active: list[BinaryTask], order: Order | None) -> None:
+    def _verified(self, state: State, plan: EpochPlan) -> bool:
+        """Whether an epoch without mistakes is one of all examples; one of random draws is asked about the others."""
+        if plan.drawn is None or state.mistakes:
+            return True
+        if self._loss_monitor is not None:
+            return not self._engine.tally(state, state.weights, state.bias, plan.rows).zero_one
+        probe = State.new(state.positive, state.weights, state.bias, readout="last", exact=self._problem.exact)
+        length = self._problem.n if plan.rows is None else len(plan.rows)
+        engine, begin = self._new_engine(), 0
+        while begin < length and not probe.mistakes:  # weights that make none do not move
+            end = min(begin + engine.chunk(1), length)
+            engine.advance([probe], EpochPlan(plan.rows, plan.rows, length), begin, end)
+            begin = end
+        return not probe.mistakes
+
+    def _close_epoch(self, tasks: list[BinaryTask], active: list[BinaryTask], plan: EpochPlan) -> None:
         """Apply the stop rules to each task, and report all of them together to the observers."""
-        reports = []
+        reports, order = [], plan.rows
         seconds = self._seconds()  # the same for all, so that a time limit ends them in the same epoch
         for task in active:
             state = task.state
@@ -196,7 +213,7 @@ class OnlineRun:
             state.epochs += 1
             state.position = 0
             task.number += 1
-            task.report = state.last_report = self._report(task, order, seconds)
+            task.report = state.last_report = self._report(task, plan, seconds)
             task.known.update(task.report.losses)
             reports.append(task.report)
         for task, report in zip(active, reports, strict=True):
@@ -216,8 +233,8 @@ class OnlineRun:
                 if task.reason is None:
                     task.reason = stopped_by_callback(task.number)
 
-    def _report(self, task: BinaryTask, order: Order | None, seconds: float) -> Epoch:
-        state = task.state
+    def _report(self, task: BinaryTask, plan: EpochPlan, seconds: float) -> Epoch:
+        state, order = task.state, plan.rows
         held_out = None
         since = len(state.reports) + 1
         losses = self._losses(state, order, losses_needed(self._stop, since, self._recording))
@@ -228,9 +245,10 @@ class OnlineRun:
             counts = self._problem.weights
             held_out = float(wrong) / (len(rows) if counts is None else float(counts[rows].sum()))
         updates = state.updates - task.updates_before
-        mean_loss = None if self._loss_monitor is None else self._loss_monitor.mean_loss(state, order)
+        mean_loss = None if self._loss_monitor is None else self._loss_monitor.mean_loss(state, plan.presented)
         return Epoch(
-            task.number, state.mistakes, updates, _norm([state]), seconds, losses, held_out, mean_loss, since
+            task.number, state.mistakes, updates, _norm([state]), seconds, losses, held_out, mean_loss, since,
+            self._verified(state, plan),
         )  # fmt: skip
 
     def _losses(self, state: State, order: Order | None, names: Sequence[str]) -> dict[str, float]:
@@ -288,4 +306,5 @@ def _together(now: Epoch, tasks: Sequence[BinaryTask]) -> Epoch:
         sum(held_out) / len(held_out) if held_out else None,
         None if now.mean_loss is None else sum(report.mean_loss or 0.0 for report in reports),
         now.since,
+        all(report.verified for report in reports),
     )

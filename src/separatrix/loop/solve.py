@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,10 @@ def solve(
         the first two.
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is.
-    order : {"cyclic", "shuffled"}
-        As the rows stand, or shuffled anew each epoch.
+    order : {"cyclic", "shuffled", "random"}
+        As the rows stand, shuffled anew each epoch, or drawn with replacement: as many as there are in an epoch, any of
+        them with the same probability, and sample weights stay the weights of the updates. Before such a run has
+        converged with no mistakes, all examples are checked.
     batch_size : int or "all", default=1
         Examples whose updates are joined, all computed with the same weights. With "all" the order has no meaning.
     reduction : {"mean", "sum"}
@@ -89,7 +92,7 @@ def solve(
     start : "zeros", "uniform", (weights, bias) or State
         The initial weights; a State is continued.
     seed : int
-        The random seed of shuffled orders, of the uniform start and of the validation set.
+        The random seed of shuffled and random orders, of the uniform start and of the validation set.
     n_jobs : int
         Threads; they never change a result.
     observers : sequence of Observer
@@ -126,6 +129,7 @@ def solve(
     )  # fmt: skip
     proved = not isinstance(rule, Downhill) and readout in ("last", "pocket") and state.mistakes == 0
     proved = proved and boundary != "correct" and state.unit == 1
+    proved = proved and (state.last_report is None or state.last_report.verified)
     rules = as_stop(stop)
     whole = rules is None or held_out_fraction(rules) == 0
     if solution.status.interrupted or (proved and whole) or not counts_errors(solution.status.text):
@@ -221,8 +225,13 @@ def solve_tasks(
         if isinstance(rule, Spreading):
             _check_width(rule, problem.d)
             state.begin_spread(rule.covariance)
-    if isinstance(batch_size, str) and order == "shuffled":
+    if isinstance(batch_size, str) and order in ("shuffled", "random"):
         order = "cyclic"
+    if order == "random" and readout == "pocket":
+        raise ValueError(
+            "readout='pocket' compares weights on all examples of an epoch, and a random one leaves some out: use "
+            "another readout, or shuffled examples"
+        )
     orders = Orders(problem, order, seed, held_out_fraction(stop), first=states[0].epochs)
     if not problem.finite:
         problem.rows.check_finite(orders.unvisited(problem))
@@ -241,10 +250,8 @@ def solve_tasks(
         for each in step_observers:
             each.on_step(step)
 
-    made: Engine = _engine_type(engine)(
-        problem, rule, boundary=boundary, batch_size=fold, n_jobs=n_jobs,
-        on_step=on_step if step_observers else None, reduction=reduction,
-    )  # fmt: skip
+    new_engine = partial(_engine_type(engine), problem, rule, boundary=boundary, n_jobs=n_jobs)
+    made: Engine = new_engine(batch_size=fold, on_step=on_step if step_observers else None, reduction=reduction)
     clock, epochs = max(state.clock for state in states), max(state.epochs for state in states)
     for state in states:
         if state.position == 0:
@@ -257,7 +264,17 @@ def solve_tasks(
         weight = 1.0 if not summed else float(_total_weight(problem, orders) if isinstance(fold, str) else fold)
         loss_monitor = LossMonitor(rule, problem, made, orders, fold, stop, weight)
     run = OnlineRun(
-        problem, made, orders, stop, readout, fold, observers, loss_monitor, recording, predicted_ties(boundary)
+        problem,
+        made,
+        orders,
+        stop,
+        readout,
+        fold,
+        observers,
+        loss_monitor,
+        recording,
+        predicted_ties(boundary),
+        new_engine,
     )
     tasks = [BinaryTask.begin(state, stop) for state in states]
     run.go(tasks)

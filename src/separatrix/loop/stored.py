@@ -25,7 +25,7 @@ STORED = {
         ("_rows", "_signed", "_times", "_age", "_bias_square"),
         old_names=("KernelBallot",),
     ),
-    "Epoch": Stored(_STOPS),
+    "Epoch": Stored(_STOPS, defaults={"verified": True}),
     "StopReason": Stored(_STOPS, old_names=("Ending",)),
     "AnyOf": Stored(_STOPS),
     "NoMistakes": Stored(_STOPS),

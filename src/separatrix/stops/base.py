@@ -23,7 +23,8 @@ class Epoch:
     ``mean_loss`` is what gradient descent minimises: the mean of the rule's loss over the epoch's examples, each
     computed just before its own update, with the penalty as it was when the epoch began; for one batch of all examples
     that is the objective before its step. It is None for rules that update on mistakes only. ``since`` counts the
-    epochs of a run that was cut short too, where ``number`` counts those of this call.
+    epochs of a run that was cut short too, where ``number`` counts those of this call. ``verified`` is False after an
+    epoch of random draws that made no mistakes while the weights make some on examples that it did not draw.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Epoch:
     held_out: float | None = None
     mean_loss: float | None = None
     since: int = 0
+    verified: bool = True
 
     @property
     def loss(self) -> float | None:
@@ -49,6 +51,7 @@ class Epoch:
         require(all(is_real(value) for value in numbers), "an epoch is damaged")
         fits = type(self.losses) is dict and all(type(name) is str for name in self.losses)
         require(fits and all(is_real(loss) for loss in self.losses.values()), "the losses of an epoch are damaged")
+        require(type(self.verified) is bool, "an epoch is damaged")
 
 
 class StopReason(NamedTuple):

@@ -13,16 +13,20 @@ from separatrix.text import times
 
 @dataclass(frozen=True)
 class NoMistakes(Stop):
-    """Stop after an epoch without mistakes."""
+    """Stop after an epoch without mistakes; after one of random draws, only if no other example is a mistake either."""
 
     def begin(self) -> Monitor:
         """Return a monitor for one run."""
-        return lambda epoch: None if epoch.mistakes else StopReason.success("no mistakes", epoch.number)
+        return lambda epoch: StopReason.success("no mistakes", epoch.number) if _without_mistakes(epoch) else None
+
+
+def _without_mistakes(epoch: Epoch) -> bool:
+    return not epoch.mistakes and epoch.verified
 
 
 def _epoch_limit(epoch: Epoch, count: int, *, cut: bool) -> StopReason:
     """Return the reason of a run that has reached its epoch limit."""
-    if epoch.mean_loss is not None and not epoch.mistakes:
+    if epoch.mean_loss is not None and _without_mistakes(epoch):
         # On separable data a smooth loss decreases for ever: an epoch without mistakes is the goal.
         text = f"no mistakes, mean loss {epoch.mean_loss:.6g}, at the epoch limit"
         return StopReason.success(text, count, cut=cut, flat=True)

@@ -124,8 +124,9 @@ def make(
             raise ValueError(f"--{name} is for models that are trained epoch by epoch, not for {model}")
         if name not in known:
             raise ValueError(f"{kind.estimator} has no parameter {name!r}; it has {', '.join(sorted(known))}")
-        if isinstance(known[name], bool) and not isinstance(value, bool):
-            raise ValueError(f"--param {name} must be true or false; found {value!r}")
+        if isinstance(known[name], bool) and not (isinstance(value, bool) or (name, value) == ("shuffle", "random")):
+            accepted = "true, false or random" if name == "shuffle" else "true or false"
+            raise ValueError(f"--param {name} must be {accepted}; found {value!r}")
     if "random_state" in known:
         given.setdefault("random_state", seed)
     if "warm_start" in known:

@@ -126,6 +126,11 @@ def stream(table: PreparedTable, settings: Settings, before: TableModel | None, 
             raise ValueError(
                 f"--resume: the model has been trained for {progress.epoch} epochs; give more with --epochs"
             )
+    if getattr(estimator, "shuffle", True) == "random":
+        raise ValueError(
+            "shuffle='random' draws from all rows, which must fit into memory for that: use shuffle=true, which trains "
+            "on rows on disk too"
+        )
     assert not isinstance(table.train, PreparedRows)
     training = DiskTraining(
         estimator, table.train, np.array(table.classes), epochs=epochs, seed=settings.seed,
