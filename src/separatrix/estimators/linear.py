@@ -84,6 +84,10 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
     def _check_rule(self) -> None:
         self._rule()
 
+    def _engine(self) -> str:
+        """Return the name of the engine that runs the rule."""
+        return "compiled"
+
     def _goes_on(self, problem: Problem) -> bool:
         return (
             super()._goes_on(problem)
@@ -117,8 +121,8 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
             state.positive = code
         with self._observed(states) as (history, observers):
             solutions = solve_tasks(
-                problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
-                order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size,
+                problem, self._rule(), states, engine=self._engine(), stop=stop, readout=self.readout,
+                boundary=self.boundary, order="shuffled" if self.shuffle else "cyclic", batch_size=self.batch_size,
                 reduction=self.reduction, seed=seed, n_jobs=threads(self.n_jobs), observers=observers,
                 record=self.record, every=self.every,
             )  # fmt: skip
@@ -193,11 +197,12 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
         readout, constant = self._readout, self._bias_constant
         require(readout in ("last", "averaged", "voted", "pocket"), "its readout is unknown")
         require(is_real(constant) and 0 <= constant < math.inf, "its bias constant is not a number")
-        voted = readout == "voted"
+        voted, spreads = readout == "voted", getattr(self._rule(), "spread", False)
         for state in self._states:
             require(len(state.weights) == width, "a state has weights of the wrong number")
             averaged = state.average_correction is not None
             require(averaged == (readout in ("averaged", "voted")), "a state keeps no average")
+            require((state.spread is not None) == spreads, "a state keeps no spread, or one that it cannot have")
             require((state.pocket is not None) == (readout == "pocket"), "a state keeps no pocket")
             votes = (state.voted_weights is not None) == voted and (state.votes is not None) == voted
             require(votes, "a state keeps no votes")
