@@ -16,6 +16,8 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these():
     assert sx.__all__ == [
+        "AROW",
+        "SCW",
         "Ball",
         "Certificate",
         "Certificates",

@@ -30,7 +30,16 @@ def learned(model):
     return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
 
 
-LINEAR = [sx.Perceptron, sx.Neuron, sx.OnlineSVM, sx.PassiveAggressive, sx.LinearSVM, sx.LogisticRegression]
+LINEAR = [
+    sx.Perceptron,
+    sx.Neuron,
+    sx.OnlineSVM,
+    sx.PassiveAggressive,
+    sx.AROW,
+    sx.SCW,
+    sx.LinearSVM,
+    sx.LogisticRegression,
+]
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
     from separatrix.estimators import (
+        AROW,
+        SCW,
         KernelPerceptron,
         KernelSVM,
         LinearSVM,
@@ -54,6 +56,8 @@ __version__ = "0.1.0"
 _is_command = False  # whether this process runs the command, and no other code (separatrix.estimators.contract)
 
 __all__ = [
+    "AROW",
+    "SCW",
     "Ball",
     "Certificate",
     "Certificates",
@@ -94,6 +98,7 @@ __all__ = [
 
 # No name here is also the name of a module it comes from: Python would put the module in its place.
 _ON_FIRST_USE = {
+    "AROW": "separatrix.estimators",
     "Ball": "separatrix.geometry.ball",
     "Certificate": "separatrix.certificates.certificate",
     "Certificates": "separatrix.certificates.multiclass",
@@ -111,6 +116,7 @@ _ON_FIRST_USE = {
     "Perceptron": "separatrix.estimators",
     "Plane": "separatrix.insight.plane",
     "Problem": "separatrix.loop.problem",
+    "SCW": "separatrix.estimators",
     "TablePreparation": "separatrix.tables.table_preparation",
     "Trace": "separatrix.insight.trace",
     "certify": "separatrix.certificates.certifying",

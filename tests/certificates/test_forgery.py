@@ -357,6 +357,8 @@ def test_entries_that_are_doubled_missing_moved_or_of_no_class_are_refused(sever
         sx.Neuron(max_iter=3),
         sx.LinearSVM(),
         sx.OnlineSVM(max_iter=3),
+        sx.AROW(covariance="full", max_iter=3),
+        sx.SCW(max_iter=3),
     ],
     ids=lambda model: type(model).__name__,
 )

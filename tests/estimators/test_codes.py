@@ -16,6 +16,8 @@ MODELS = [
     sx.LinearSVM(random_state=0),
     sx.LogisticRegression(),
     sx.OnlineSVM(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
+    sx.AROW(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
+    sx.SCW(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
     sx.KernelSVM(class_weight="balanced"),
     sx.KernelPerceptron(max_iter=5, readout="averaged", random_state=0),
 ]

@@ -10,6 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ctrl_c import press_ctrl_c
 from separatrix import (
+    AROW,
+    SCW,
     KernelPerceptron,
     KernelSVM,
     LinearSVM,
@@ -71,6 +73,12 @@ def hostile_model(rng, kind):
         step, average, project = pick("pegasos", "lecture"), pick(True, False), pick(True, False)
         C = pick(1.0, 1e-10, 1e10, 1e300, 1e-300)
         return OnlineSVM(C=C, step=step, average=average, project=project, **biased, **online)
+    if kind == "spread":
+        kept = {"covariance": pick("diagonal", "full"), "average": pick(True, False), **biased, **online}
+        if pick(True, False):
+            return AROW(r=pick(1.0, 1e-10, 1e10, 1e150, 1e-150), **kept)
+        C, eta = pick(1.0, 1e-10, 1e10, 1e-150, np.inf), pick(0.9, 0.5000001, 1.0)
+        return SCW(variant=pick("scw1", "scw2"), C=C, eta=eta, **kept)
     if kind == "linear":
         loss, tol = pick("hinge", "squared_hinge"), pick(1e-3, 1e-10)
         return LinearSVM(C=pick(1.0, 1e-10, 1e10, 1e300), loss=loss, tol=tol, random_state=0, **biased)
@@ -85,7 +93,18 @@ def hostile_model(rng, kind):
     return KernelSVM(C=pick(1.0, 1e10, 1e-10, 1e300), tol=pick(1e-3, 1e-10), **kernel)
 
 
-KINDS = ("perceptron", "neuron", "online", "linear", "hard", "network", "kernel-perceptron", "kernel-svm", "logistic")
+KINDS = (
+    "perceptron",
+    "neuron",
+    "online",
+    "linear",
+    "hard",
+    "network",
+    "kernel-perceptron",
+    "kernel-svm",
+    "logistic",
+    "spread",
+)
 LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_", "dual_coef_", "alpha_", "support_vectors_")
 
 

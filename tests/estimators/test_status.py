@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from separatrix import KernelPerceptron, Network, Neuron, OnlineSVM, Perceptron, _core, datasets, stops, trace
+from separatrix import (
+    AROW,
+    SCW,
+    KernelPerceptron,
+    Network,
+    Neuron,
+    OnlineSVM,
+    Perceptron,
+    _core,
+    datasets,
+    stops,
+    trace,
+)
 from separatrix.estimators import kernel_perceptron, perceptron
 from separatrix.geometry.rows import Rows
 
@@ -54,6 +66,9 @@ def some_model(rng, kind):
         return KernelPerceptron(kernel=kernel, coef0=1.0, readout=readout, boundary=boundary, bias=bias, **common)
     if kind == "online":
         return OnlineSVM(C=pick(0.1, 10.0), step=pick("pegasos", "lecture"), average=pick(True, False), **common)
+    if kind == "spread":
+        kept = {"covariance": pick("diagonal", "full"), "average": pick(True, False), **common}
+        return AROW(r=pick(0.1, 10.0), **kept) if pick(True, False) else SCW(variant=pick("scw1", "scw2"), **kept)
     if kind == "neuron":
         return Neuron(loss=pick("squared", "log"), batch_size=pick(1, 3, "all"), eta0=pick(0.01, 0.5, 2.0), **common)
     return Network(hidden=(2,), batch_size=pick(1, 4, "all"), eta0=pick(0.1, 1.0), **common)
@@ -65,7 +80,7 @@ def fitted(model, X, y, weights=None):
         return model.fit(X, y, sample_weight=weights)
 
 
-@pytest.mark.parametrize("kind", ["perceptron", "kernel", "online", "neuron", "network"])
+@pytest.mark.parametrize("kind", ["perceptron", "kernel", "online", "spread", "neuron", "network"])
 def test_no_status_says_what_predictions_of_the_training_rows_contradict(kind):
     rng = np.random.default_rng(sum(map(ord, kind)))
     told = silent = 0

@@ -53,6 +53,9 @@ def learners():
             MORE,
         )
     yield "passive-aggressive", lambda **k: sx.PassiveAggressive(average=True, max_iter=12, **k), MORE
+    yield "arow", lambda **k: sx.AROW(average=True, max_iter=12, **k), MORE
+    yield "arow full", lambda **k: sx.AROW(covariance="full", max_iter=12, **k), NOISY
+    yield "scw", lambda **k: sx.SCW(max_iter=12, **k), MORE
     yield "network", lambda **k: sx.Network((4,), max_iter=12, batch_size=16, **k), MORE
     yield "network adaptive", lambda **k: sx.Network((3, 3), max_iter=12, learning_rate="adaptive", **k), NOISY
 

@@ -131,7 +131,7 @@ def radius(rows: Rows, bias: float = 0.0) -> tuple[float, float]:
     >>> low <= 13.0 <= high, high - low < 1e-13
     (True, True)
     """
-    squares = _squares(rows.matrix)
+    squares = square_lengths(rows.matrix)
     square, row, exponent = float(squares.max()), int(np.argmax(squares)), 0
     if not 2.0**-800 < square < 2.0**1000:
         square, row, exponent = _rescaled_square(rows)
@@ -228,7 +228,7 @@ def _longest(vector: Floats, errors: Floats) -> float:
     return length(sizes)[1] if np.isfinite(sizes).all() else math.inf
 
 
-def _squares(matrix: _core.Matrix) -> Floats:
+def square_lengths(matrix: _core.Matrix) -> Floats:
     """Return upper bounds on ``|x|^2``: every square and every sum rounds by u, or loses half the least double."""
     count = matrix.shape[1] + 8
     with np.errstate(over="ignore"):
@@ -255,7 +255,7 @@ def _rescaled_square(rows: Rows) -> tuple[float, int, int]:
     exponent = math.frexp(largest)[1]
     best, row = -1.0, 0
     for first in range(0, rows.shape[0], _BLOCK):
-        squares = _squares(Rows(_shifted(values[first : first + _BLOCK], -exponent)).matrix)
+        squares = square_lengths(Rows(_shifted(values[first : first + _BLOCK], -exponent)).matrix)
         at = int(np.argmax(squares))
         if squares[at] > best:
             best, row = float(squares[at]), first + at

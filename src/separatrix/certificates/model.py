@@ -37,10 +37,14 @@ class Objective:
 
 @dataclass(frozen=True)
 class MistakeBound:
-    """Mistakes made, and the most that the theorem allows; infinite if no plane is known to separate the data."""
+    """Mistakes made, and the most that the theorem allows; infinite if no plane is known to separate the data.
+
+    ``why`` says why there is no bound where that is not because of the data.
+    """
 
     made: int
     allowed: float
+    why: str = ""
 
     @property
     def holds(self) -> bool:
@@ -67,8 +71,8 @@ class ModelCertificate:
     wrong : int
         How many rows are not on their correct side: on the plane, or beyond it. Decided without rounding.
     mistakes : MistakeBound or None
-        For the perceptron: updates made against the bound. For passive-aggressive rules: mistakes made against theirs.
-        None where the theorem does not apply.
+        For the perceptron: updates made against the bound. For passive-aggressive rules and AROW: mistakes made against
+        theirs. None where the theorem does not apply.
     objective : Objective or None
         For the support vector machine: primal and dual value and the gap.
     data : Certificate or None
@@ -99,7 +103,8 @@ class ModelCertificate:
         rows = [["rows on the correct side", f"{n - self.wrong} of {n}"], ["training margin", margin]]
         if self.mistakes is not None:
             allowed = self.mistakes.allowed
-            most = f"bound {whole(allowed)}" if math.isfinite(allowed) else f"no bound: {self._unbounded()}"
+            why = self.mistakes.why or self._unbounded()
+            most = f"bound {whole(allowed)}" if math.isfinite(allowed) else f"no bound: {why}"
             rows.append(["mistakes", f"{self.mistakes.made:,}; {most}"])
         if self.objective is not None:
             primal, dual = self.objective.primal, self.objective.dual

@@ -41,7 +41,7 @@ def trace(
         str,
         typer.Option(
             help="Update rule: perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge, pegasos, "
-            "pa, pa1 or pa2 (passive-aggressive).",
+            "pa, pa1, pa2 (passive-aggressive), arow, scw1, scw2 or nherd (confidence-weighted).",
             rich_help_panel=MODEL,
         ),
     ] = "perceptron",
@@ -63,7 +63,12 @@ def trace(
         str, typer.Option(help="Margin below which margin_perceptron updates.", rich_help_panel=MODEL)
     ] = "1",
     lam: Annotated[str, typer.Option(help="Regularisation strength lambda of pegasos.", rich_help_panel=MODEL)] = "1",
-    cost: Annotated[str, typer.Option("--C", help="C of pa1 and pa2.", rich_help_panel=MODEL)] = "1",
+    cost: Annotated[str, typer.Option("--C", help="C of pa1, pa2, scw1, scw2 and nherd.", rich_help_panel=MODEL)] = "1",
+    r: Annotated[str, typer.Option("--r", help="r of arow.", rich_help_panel=MODEL)] = "1",
+    eta: Annotated[float, typer.Option(help="Confidence of scw1 and scw2.", rich_help_panel=MODEL)] = 0.9,
+    covariance: Annotated[
+        str, typer.Option(help="Spread of arow, scw1, scw2 and nherd: diagonal or full.", rich_help_panel=MODEL)
+    ] = "diagonal",
     boundary: Annotated[
         str | None,
         typer.Option(
@@ -207,7 +212,7 @@ def trace(
     run = run_trace(
         rows.X, rows.y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter,
         readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), C=_exact("--C", cost),
-        batch=_batch(batch),
+        r=_exact("--r", r), eta=eta, covariance=covariance, batch=_batch(batch),
         bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
     )  # fmt: skip
     draw_pictures(run, animate, plot)

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from separatrix.estimators.arow import AROW
     from separatrix.estimators.kernel_perceptron import KernelPerceptron
     from separatrix.estimators.kernel_svm import KernelSVM
     from separatrix.estimators.linear_svm import LinearSVM
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from separatrix.estimators.online_svm import OnlineSVM
     from separatrix.estimators.passive_aggressive import PassiveAggressive
     from separatrix.estimators.perceptron import Perceptron
+    from separatrix.estimators.scw import SCW
 
 __all__ = [
+    "AROW",
+    "SCW",
     "KernelPerceptron",
     "KernelSVM",
     "LinearSVM",
@@ -29,6 +33,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "AROW": "arow",
     "KernelPerceptron": "kernel_perceptron",
     "KernelSVM": "kernel_svm",
     "LinearSVM": "linear_svm",
@@ -38,6 +43,7 @@ _MODULES = {
     "OnlineSVM": "online_svm",
     "PassiveAggressive": "passive_aggressive",
     "Perceptron": "perceptron",
+    "SCW": "scw",
 }
 
 

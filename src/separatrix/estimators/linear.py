@@ -202,11 +202,12 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
         readout, constant = self._readout, self._bias_constant
         require(readout in ("last", "averaged", "voted", "pocket"), "its readout is unknown")
         require(is_real(constant) and 0 <= constant < math.inf, "its bias constant is not a number")
-        voted = readout == "voted"
+        voted, spreads = readout == "voted", getattr(self._rule(), "spread", False)
         for state in self._states:
             require(len(state.weights) == width, "a state has weights of the wrong number")
             averaged = state.average_correction is not None
             require(averaged == (readout in ("averaged", "voted")), "a state keeps no average")
+            require((state.spread is not None) == spreads, "a state keeps no spread, or one that it cannot have")
             require((state.pocket is not None) == (readout == "pocket"), "a state keeps no pocket")
             votes = (state.voted_weights is not None) == voted and (state.votes is not None) == voted
             require(votes, "a state keeps no votes")

@@ -36,6 +36,8 @@ STORED = {
         estimator=True,
     ),
     "PassiveAggressive": Stored("separatrix.estimators.passive_aggressive", transient=_DATA, estimator=True),
+    "AROW": Stored("separatrix.estimators.arow", transient=_DATA, estimator=True),
+    "SCW": Stored("separatrix.estimators.scw", transient=_DATA, estimator=True),
     "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),
     "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", defaults=_NO_RECORD, estimator=True),
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),

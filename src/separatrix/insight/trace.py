@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import Rows, column_names, frame_columns, is_sparse
-from separatrix.insight.trace_constant import ball_constant
+from separatrix.insight.trace_constant import Root, ball_constant
 from separatrix.insight.trace_proof import Proof, examples, separator
 from separatrix.insight.trace_rows import Setting
 from separatrix.insight.trace_run import Trace
@@ -20,7 +20,8 @@ from separatrix.insight.trace_view import TraceView, plain
 from separatrix.loop.problem import Problem, as_exact
 from separatrix.loop.solve import new_state, solve
 from separatrix.observers import StepRecorder
-from separatrix.rules import RULES, Downhill, Number, Smooth
+from separatrix.rules import RULES, Downhill, Number
+from separatrix.rules.scw import confidence_quantile
 from separatrix.stops import MaxEpochs, NoMistakes
 from separatrix.text import listed
 
@@ -37,6 +38,9 @@ def trace(
     margin: Any = 1,
     lam: Any = 1,
     C: Any = 1,
+    r: Any = 1,
+    eta: float = 0.9,
+    covariance: str = "diagonal",
     boundary: str = "mistake",
     order: str = "cyclic",
     batch: int | str = 1,
@@ -59,21 +63,28 @@ def trace(
     y : sequence
         Their labels, two distinct ones; the larger is the positive class.
     rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron", "online_hinge", "pegasos", "pa", \
-            "pa1", "pa2"}
-        What to do with each pattern. "online_hinge" and "pegasos" shrink the weights at every pattern; for them and the
-        passive-aggressive rules ("pa", "pa1", "pa2") an update is a step for a margin below 1.
+            "pa1", "pa2", "arow", "scw1", "scw2", "nherd"}
+        What to do with each pattern. "online_hinge" and "pegasos" shrink the weights at every pattern; for them, the
+        passive-aggressive rules ("pa", "pa1", "pa2"), "arow" and "nherd" an update is a step for a margin below 1, for
+        "scw1" and "scw2" one for too little confidence.
     start : (weights, bias), sequence of numbers, "zeros" or "uniform", default="zeros"
         Where to start. Numbers that are not in a pair stand in the order of the view: augmented, the bias first;
         otherwise the weights and then the bias or theta. "uniform" draws from [-1, 1] (Lecture 004), in exact runs
         numbers of four decimals.
     eta0 : number, default=1
-        The learning rate; the online hinge's gamma. Pegasos and the passive-aggressive rules have none.
+        The learning rate; the online hinge's gamma. The rules after it have none.
     margin : number, default=1
         The margin that the margin perceptron wants exceeded.
     lam : number, default=1
         The strength of Pegasos's penalty.
     C : number, default=1
-        The C of "pa1" and "pa2".
+        The C of "pa1", "pa2", "scw1", "scw2" and "nherd".
+    r : number, default=1
+        The r of "arow".
+    eta : float, default=0.9
+        The confidence that "scw1" and "scw2" ask for.
+    covariance : {"diagonal", "full"}
+        The form of the spread that "arow", "scw1", "scw2" and "nherd" keep of the weights.
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is; Lecture 004's neuron is "negative".
     order : {"cyclic", "shuffled", "random"}
@@ -95,7 +106,7 @@ def trace(
         What ``trace.weights`` and ``trace.bias`` are at the end.
     exact : bool, optional
         Compute with integers and fractions, or with floats. By default exactly where the rule can: the exponentials
-        of neurons cannot.
+        of neurons and the roots of "scw1" and "scw2" cannot.
     proof : (weights, bias), sequence of numbers or "auto", optional
         A plane w* that separates the classes, given as a start is: the table then has both sides of the convergence
         theorem (Lecture 000). "auto" takes the plane of :func:`separatrix.certify`.
@@ -133,10 +144,11 @@ def trace(
     """
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
-    smooth, downhill = issubclass(RULES[rule], Smooth), issubclass(RULES[rule], Downhill)
-    if exact and smooth:
+    downhill = issubclass(RULES[rule], Downhill)
+    rational = not downhill or RULES[rule]().exact
+    if exact and not rational:
         raise ValueError(f"rule {rule!r} cannot be computed exactly: use exact=False")
-    exact = not smooth if exact is None else exact
+    exact = rational if exact is None else exact
     unknown = set(view) - {each.name for each in fields(TraceView)}
     if unknown:
         accepted = ", ".join(each.name for each in fields(TraceView))
@@ -150,11 +162,17 @@ def trace(
     elif len(problem.classes) > 2:
         names = listed([str(label) for label in problem.classes.tolist()])
         raise ValueError(f"a trace has two classes; found {len(problem.classes)} ({names}): name the positive one")
-    numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam, "C": C}
+    numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam, "C": C, "r": r}
     known = {each.name for each in fields(RULES[rule])}
-    options = {
+    options: dict[str, Any] = {
         name: as_exact(value) if exact else float(as_exact(value)) for name, value in numbers.items() if name in known
     }
+    if "covariance" in known:
+        options["covariance"] = covariance
+        if exact and covariance == "full" and isinstance(problem.bias, Root):
+            raise ValueError("with covariance='full' and bias_constant='ball' the run is not exact: use exact=False")
+    if "phi" in known:
+        options["phi"] = confidence_quantile(eta)
     made = RULES[rule](**options)
     recorder = StepRecorder()
     seed = 0 if random_state is None else int(random_state)

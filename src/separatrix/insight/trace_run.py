@@ -194,7 +194,9 @@ class Trace(Sequence[Step]):
         notes = []
         constant, proof = self._setting.constant, self._setting.proof
         if constant not in (0, 1):
-            notes.append(f"K = {self.text(constant)}: an update moves b by y eta K^2.")
+            spreads = getattr(self._setting.rule, "spread", False)
+            what = " is the bias coordinate." if spreads else ": an update moves b by y eta K^2."
+            notes.append(f"K = {self.text(constant)}{what}")
         if proof is not None and "proof" in self.view.columns:
             separating = self.text(self._columns.values(proof.weights, proof.bias))
             facts = f"alpha = {self.text(proof.alpha)}, beta = {self.text(proof.beta)}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 from separatrix.rules.base import Number, Update
 from separatrix.rules.losses import ZeroOne
 from separatrix.rules.spreading import Spreading, check_covariance
 
+PHI = 1.2815515655446008  # confidence_quantile(0.9)
 _LEAST, _MOST = 1e-150, 1e150  # variances of activations with which no product here overflows
 
 
@@ -27,10 +27,9 @@ def confidence_quantile(eta: float) -> float:
     """
     if not 0.5 < eta <= 1:
         raise ValueError(f"eta must be above 0.5 and at most 1, as it is a confidence; found {eta!r}")
+    from statistics import NormalDist  # which takes a while to import
+
     return NormalDist().inv_cdf(min(float(eta), math.nextafter(1.0, 0.0)))
-
-
-PHI = confidence_quantile(0.9)
 
 
 class _SoftConfident(Spreading):

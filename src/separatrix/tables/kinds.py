@@ -54,6 +54,8 @@ MODELS = {
     "svm": ModelKind("linear SVM", "LinearSVM", {}),
     "online-svm": ModelKind("online linear SVM", "OnlineSVM", {}, on_disk=True),
     "pa": ModelKind("passive-aggressive classifier", "PassiveAggressive", {"average": True}, on_disk=True),
+    "arow": ModelKind("AROW classifier", "AROW", {}, on_disk=True),
+    "scw": ModelKind("soft confidence-weighted classifier", "SCW", {}, on_disk=True),
     "kernel-svm": ModelKind("kernel SVM", "KernelSVM", {}),
     "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
 }
@@ -89,8 +91,8 @@ def stop_rule(model: str, text: str) -> Stop:
             )
         if estimator == "Perceptron" and isinstance(part, NoProgress):
             raise ValueError(
-                "--stop: no-progress is about the loss that neuron, online-svm, pa and network descend; for --model "
-                f"{model} use flat"
+                "--stop: no-progress is about the loss that neuron, online-svm, pa, arow, scw and network descend; for "
+                f"--model {model} use flat"
             )
     resumable = [EpochsInAll(part.epochs) if type(part) is MaxEpochs else part for part in parts]
     return functools.reduce(operator.or_, resumable)

@@ -16,6 +16,7 @@ from separatrix.tables.settings import Settings
 # From simple to complex: of equally good values the first is taken.
 _GRIDS: dict[str, tuple[Any, ...]] = {
     "C": (0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0),
+    "r": (100.0, 31.6, 10.0, 3.16, 1.0, 0.316, 0.1, 0.0316, 0.01),
     "epochs": (1, 2, 5, 10, 20, 50),
     "alpha": (0.1, 0.01, 0.001, 0.0001, 0.00001, 0.0),
 }
@@ -44,7 +45,7 @@ def strength(settings: Settings) -> tuple[str, tuple[Any, ...]]:
     from separatrix.tables.kinds import MODELS
 
     known = getattr(separatrix, MODELS[settings.model].estimator)().get_params()
-    name = "C" if "C" in known else "alpha" if "alpha" in known else "epochs"
+    name = next((name for name in ("C", "r", "alpha") if name in known), "epochs")
     given = f"--param {name}" if name in settings.parameters else ""
     if name == "epochs" and settings.epochs is not None:
         given = "--epochs"

@@ -51,6 +51,8 @@ class ReferenceEngine:
         self._sums = check_reduction(reduction) == "sum"
         self._on_step = on_step
         self._bias_square = problem.bias * problem.bias
+        if not problem.finite:
+            problem.rows.check_finite()
         values = problem.rows.values
         self._table: list[list[Number]] = (values.toarray() if is_sparse(values) else values).tolist()
         self._one: Number = 1 if problem.exact else 1.0

@@ -1,0 +1,122 @@
+"""The mistake bound of AROW with a full covariance, in arithmetic that proves it.
+
+Crammer, Kulesza and Dredze 2009, theorem 2. A run from zero weights and a spread of 1 updates on the examples A, M of
+them mistakes and U not. Write x for an example with its bias coordinate K, and ``X_A`` for the sum of ``x x^T`` over A,
+each as often as it was met. Then for every plane u
+
+``M <= sqrt(r |u|^2 + u . X_A u) sqrt(log det(I + X_A / r) + U) + (sum over A of the hinge losses of u) - U``.
+
+The proof in short: an update adds ``x x^T / r`` to the inverse spread P and ``y x / r`` to ``P w``, so that
+``u . P w >= (M + U - losses) / r``; it adds ``1/r - (1 - m)^2 / (v + r)`` to ``w . P w``, which is at most
+``log(1 + v / r) / r`` for a mistake and ``1 / r`` more for another; and ``(u . P w)^2 <= (u . P u) (w . P w)``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from separatrix.certificates import bounds
+from separatrix.certificates.data import Data, processors
+from separatrix.certificates.proving import OUTWARD
+from separatrix.geometry.rows import Floats, is_sparse
+
+_MOST_PRODUCTS = 4e9  # for the determinant
+
+
+class Updates(NamedTuple):
+    """What is known of the updates of a run: how many, how many of them mistakes, and the epochs they came in."""
+
+    made: int
+    mistakes: int
+    epochs: int
+
+    def most(self, values: Floats) -> float:
+        """Return the most that the sum over the updates of these values, one for each row, can be.
+
+        No row was met more than once an epoch.
+
+        Examples
+        --------
+        >>> 5.0 <= Updates(made=3, mistakes=1, epochs=2).most(np.array([1.0, 2.0, 0.5])) < 5.001
+        True
+        """
+        whole, rest = divmod(self.made, self.epochs)
+        largest = np.sort(values)[::-1][: whole + (rest > 0)]
+        if len(largest) < whole + (rest > 0) or not np.isfinite(largest).all():
+            return math.inf
+        counts = np.full(len(largest), float(self.epochs))
+        counts[whole:] = rest
+        return math.fsum((counts * largest).tolist()) * (1.0 + OUTWARD)
+
+
+def arow_bound(data: Data, weights: Floats, bias: float, constant: float, r: float, updates: Updates) -> float:
+    """Return the most mistakes that the theorem allows such a run, for u the given plane.
+
+    Where the plane separates the data, also for u the plane at the length at which its least margin is 1: the smaller.
+    """
+    if not updates.made:
+        return 0.0
+    seen = bounds.margins(data.rows, data.signs, weights, bias, processors())
+    size = bounds.length(weights)[1] ** 2 + ((abs(bias) / constant) ** 2 if constant else 0.0)
+    room = (r * size + updates.most(_squares(seen))) * (1.0 + OUTWARD)
+    rest = updates.made - updates.mistakes
+    reach = math.sqrt(room * (_log_determinant(data, constant, r, updates) + rest)) * (1.0 + OUTWARD)
+    least = float(seen.lower.min())
+    lengths = [1.0, *([1.0 / least * (1.0 + OUTWARD)] if least > 0 else [])]
+    allowed = []
+    for length in lengths:
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = np.maximum(0.0, 1.0 - length * seen.lower * (1.0 - OUTWARD * np.sign(seen.lower)))
+        allowed.append(length * reach + updates.most(losses) - rest)
+    best = min((each for each in allowed if not math.isnan(each)), default=math.inf)
+    return best + OUTWARD * (abs(best) + rest)
+
+
+def _squares(seen: bounds.Margins) -> Floats:
+    """Return at least the squares of margins."""
+    with np.errstate(over="ignore"):
+        return np.maximum(seen.lower**2, seen.upper**2) * (1.0 + OUTWARD)
+
+
+def _log_determinant(data: Data, constant: float, r: float, updates: Updates) -> float:
+    """Return at least ``log det(I + X_A / r)``.
+
+    Of all matrices with this trace the multiple of the identity has the largest determinant. And for any lower
+    triangular W with ones on its diagonal, whose determinant is 1, Hadamard's inequality for ``W (I + X_A / r) W^T``
+    bounds the logarithm by the sum over its rows w of ``log(|w|^2 + sum over A of (w . x)^2 / r)``. With W the inverse
+    of a factor of the matrix that is nearly the determinant itself; a bad W makes the bound larger, never wrong.
+    """
+    d, dimension = data.d, data.d + (constant > 0)
+    trace = updates.most(bounds.square_lengths(data.rows.matrix) + constant * constant)
+    simple = dimension * math.log1p(trace / (r * dimension))
+    if not math.isfinite(simple) or float(data.n) * dimension**2 > _MOST_PRODUCTS:
+        return simple * (1.0 + OUTWARD)
+    total = 0.0
+    for place, row in enumerate(_decorrelating(data, constant, r, updates)):
+        offset = constant if place == d else 0.0  # the last row is that of the bias: 1 times K
+        scores = bounds.margins(data.rows, data.signs, np.ascontiguousarray(row[:d]), offset, processors())
+        length = bounds.length(np.append(row[:d], 1.0 if place == d else 0.0))[1]
+        total += math.log(length * length + updates.most(_squares(scores)) / r)
+    return min(simple, total + OUTWARD * dimension) * (1.0 + OUTWARD)
+
+
+def _decorrelating(data: Data, constant: float, r: float, updates: Updates) -> Floats:
+    """Return the inverse of the unit lower factor of about ``I + X_A / r``; the identity where there is none."""
+    values = data.rows.values.astype(np.float64)
+    gram = np.asarray((values.T @ values).toarray() if is_sparse(values) else values.T @ values, dtype=np.float64)
+    if constant:
+        sums = constant * np.asarray(values.sum(axis=0), dtype=np.float64).ravel()
+        gram = np.block([[gram, sums[:, None]], [sums[None, :], np.array([[data.n * constant * constant]])]])
+    identity = np.eye(len(gram))
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram *= updates.made / data.n / r
+        factor = np.linalg.cholesky(identity + gram)
+        inverse = np.tril(np.linalg.inv(factor / np.diagonal(factor)))
+    except np.linalg.LinAlgError:
+        return identity
+    np.fill_diagonal(inverse, 1.0)
+    return inverse if np.isfinite(inverse).all() else identity
