@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 import separatrix as sx
 from separatrix.certificates.data import binary_data
 from separatrix.certificates.second_order import Updates, _log_determinant, arow_bound
-from separatrix.estimators.spreading import _is_compiled
 from separatrix.geometry.rows import Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.solve import solve
@@ -60,7 +59,6 @@ def test_an_estimator_is_its_rule_in_the_loop(kind):
     np.testing.assert_allclose(model.coef_[0], found.weights, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.intercept_, found.bias, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model._states[0].spread, found.state.spread, rtol=1e-9, atol=1e-12)
-    assert model._engine() == ("compiled" if _is_compiled(rule) else "reference")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=IDS)

@@ -1,0 +1,138 @@
+"""docs/add_a_rule.md, followed to the letter: its Python file, its C++ struct and its name in the list, compiled and run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from separatrix.loop.problem import Problem
+from separatrix.loop.solve import solve
+from separatrix.stops import MaxEpochs
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "add_a_rule.md").read_text(encoding="utf-8")
+MAIN = r"""
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.hpp"
+#include "dual.hpp"
+#include "exact.hpp"
+#include "margin.hpp"
+
+namespace sx::added {
+extern const Kernels kernels;
+extern const DualKernels dual_kernels;
+extern const MarginKernels margin_kernels;
+extern const ExactKernels exact_kernels;
+const DualKernels dual_kernels{};  // which no rule needs
+const MarginKernels margin_kernels{};
+const ExactKernels exact_kernels{};
+}  // namespace sx::added
+
+// Reads n, d, eta, epochs and the rows, each after its class; prints the bias and the weights.
+int main() {
+    using namespace sx;
+    const Kernels& core = added::kernels;
+    long n, d, epochs;
+    double eta;
+    if (scanf("%ld %ld %lf %ld", &n, &d, &eta, &epochs) != 4) return 1;
+    double* x = static_cast<double*>(calloc(n * d, sizeof(double)));
+    int32_t* codes = static_cast<int32_t*>(calloc(n, sizeof(int32_t)));
+    for (long i = 0; i < n; ++i) {
+        if (scanf("%d", codes + i) != 1) return 1;
+        for (long j = 0; j < d; ++j) {
+            if (scanf("%lf", x + i * d + j) != 1) return 1;
+        }
+    }
+    Rule rule{-1, {eta}};
+    for (int k = 0; k < core.n_rules; ++k) {
+        if (strcmp(core.rules[k].name, "relaxation") == 0) rule.number = k;
+    }
+    if (rule.number < 0 || core.rules[rule.number].refuse(rule.parameters)) return 2;
+    double real[real_slots] = {};
+    real[scale] = real[rate] = real[epoch_loss_factor] = 1.0;
+    int64_t count[count_slots] = {};
+    BinaryTask task{};
+    task.w = static_cast<double*>(calloc(d, sizeof(double)));
+    task.real = real;
+    task.count = count;
+    task.positive = 1;
+    task.tie_is_mistake[0] = task.tie_is_mistake[1] = true;
+    const Matrix X{Layout::dense, Value::f64, Index::i32, x, nullptr, nullptr, n, d, d};
+    double clock = 0.0;
+    for (long epoch = 0; epoch < epochs; ++epoch) {
+        Pass pass{codes, nullptr, nullptr, nullptr, 0, n, n, 1.0, clock, nullptr};
+        if (core.visit(X, pass, rule, &task, 1) != all_good) return 3;
+        clock = pass.clock;
+    }
+    printf("%.17g %lld\n", real[bias], static_cast<long long>(count[updates]));
+    for (long j = 0; j < d; ++j) printf("%.17g\n", task.w[j]);
+    return 0;
+}
+"""
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+@pytest.fixture
+def compiler():
+    name = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    if name is None:
+        if os.environ.get("SEPARATRIX_TEST_EXPORTS") == "required":
+            pytest.fail("no C++ compiler")
+        pytest.skip("no C++ compiler")
+    return name
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the command line is that of g++ and clang++")
+def test_one_python_file_one_struct_and_one_name_make_a_compiled_rule(tmp_path, compiler):
+    (struct,) = blocks("cpp")
+    (file,) = [block for block in blocks("python") if block.startswith("# src/separatrix/rules/relaxation.py")]
+    core = tmp_path / "core"
+    shutil.copytree(ROOT / "src" / "_core", core)
+    rules = (core / "rules.hpp").read_text(encoding="utf-8")
+    listed = re.search(r"using Rules = List<(.*?)>;", rules)
+    assert listed is not None
+    place = rules.index("template <class... R>\nstruct List")
+    rules = rules[:place] + struct + rules[place:]
+    rules = rules.replace(listed[0], f"using Rules = List<{listed[1]}, Relaxation>;")
+    (core / "rules.hpp").write_text(rules, encoding="utf-8")
+    (core / "main.cpp").write_text(MAIN, encoding="utf-8")
+    options = ["-std=c++20", "-O0", "-ffp-contract=off", "-fno-math-errno", "-DSX_BUILD=added"]
+    built = subprocess.run(
+        [compiler, *options, "kernels.cpp", "main.cpp", "-o", "added"], cwd=core, capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stderr
+
+    module = type(sys)("relaxation")
+    sys.modules["relaxation"] = module  # where dataclasses look for its names
+    try:
+        exec(compile(file, "relaxation.py", "exec"), module.__dict__)
+        rule = module.__dict__["Relaxation"](eta=0.75)
+    finally:
+        del sys.modules["relaxation"]
+    assert rule.kernel == "relaxation"
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    y = (X @ rng.standard_normal(5) + 0.7 * rng.standard_normal(60) > 0).astype(int)
+    expected = solve(Problem(X, y), rule, engine="reference", stop=MaxEpochs(4))
+    rows = "\n".join(f"{label} " + " ".join(repr(float(v)) for v in x) for x, label in zip(X, y, strict=True))
+    ran = subprocess.run(
+        ["./added"], cwd=core, input=f"60 5 0.75 4\n{rows}\n", capture_output=True, text=True, check=True
+    )
+    bias, updates, *weights = (float(word) for word in ran.stdout.split())
+    assert updates == expected.n_updates > 10
+    np.testing.assert_allclose([*weights, bias], [*expected.weights, expected.bias], rtol=1e-10)
