@@ -334,18 +334,42 @@ struct Csr {
         return (sum[0] + sum[2]) + (sum[1] + sum[3]);
     }
 
-    double spread_square(std::int64_t i, const double* s) const {
+    SX_HOT double spread_square(std::int64_t i, const double* s) const {
         double sum[kSparseLanes] = {};
-        const std::int64_t from = indptr[i], n = std::int64_t(indptr[i + 1]) - from;
-        for (std::int64_t p = 0; p < n; ++p) {
-            const double v = double(data[from + p]);
-            sum[p % kSparseLanes] += v * v * s[indices[from + p]];
+        const std::int64_t to = indptr[i + 1];
+        std::int64_t p = indptr[i];
+#if defined(SX_AVX2)
+        Vec4 four = Vec4{};
+        for (; p + kSparseLanes <= to; p += kSparseLanes) {
+            const Vec4 v = load4(data + p);
+            four += v * v * gather(s, indices + p);
+        }
+        SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[l] = four[l];
+#endif
+        for (; p < to; p += kSparseLanes) {
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
+                if (p + l >= to) break;
+                const double v = double(data[p + l]);
+                sum[l] += v * v * s[indices[p + l]];
+            }
         }
         return (sum[0] + sum[2]) + (sum[1] + sum[3]);
     }
 
-    void spread_add(std::int64_t i, double tau, double beta, double aged, double* w, double* s, double* sums) const {
-        for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
+    SX_HOT void spread_add(std::int64_t i, double tau, double beta, double aged, double* w, double* s,
+                           double* sums) const {
+        const std::int64_t to = indptr[i + 1];
+        std::int64_t p = indptr[i];
+        for (; p + kSparseLanes <= to && !sums; p += kSparseLanes) {  // no column comes twice: read four, then write them
+            double moved[kSparseLanes], left[kSparseLanes];
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
+                const I j = indices[p + l];
+                moved[l] = w[j], left[l] = s[j];
+                spread_add_one(double(data[p + l]), tau, beta, aged, moved + l, left + l, nullptr);
+            }
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) w[indices[p + l]] = moved[l], s[indices[p + l]] = left[l];
+        }
+        for (; p < to; ++p) {
             const I j = indices[p];
             spread_add_one(double(data[p]), tau, beta, aged, w + j, s + j, sums ? sums + j : nullptr);
         }
