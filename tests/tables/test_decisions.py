@@ -397,7 +397,7 @@ def test_ctrl_c_while_folds_are_fitted_keeps_the_model(after):
 
 def test_the_certificate_takes_a_tenth_of_the_fit_unless_asked_for():
     limits = [_certify_seconds(Settings(certify=given), elapsed) for given, elapsed in CERTIFY_TIMES]
-    assert limits == [0.5, 2.0, 5.0, 30.0, 0.0]
+    assert limits == [0.2, 2.0, 5.0, 30.0, 0.0]
     source = TableInMemory(pa.Table.from_pandas(frame(), preserve_index=False), "t")
     assert fit(source, ColumnOptions("y"), Settings()).certificate is not None
 

@@ -98,7 +98,10 @@ def certify_task(data: Data, tol: float = 1e-3, seed: int = 0, deadline: float =
     def tell(lower: float, upper: float) -> None:
         history.append((time.perf_counter() - began, lower, upper))
 
-    witness, proof = find(data, tol=tol, seed=seed, halted=lambda: time.perf_counter() >= deadline, tell=tell)
+    def halted(ahead: float = 0.0) -> bool:
+        return time.perf_counter() + ahead >= deadline
+
+    witness, proof = find(data, tol=tol, seed=seed, halted=halted, tell=tell)
     certificate = Certificate.of(data, witness, proof)
     history.append((time.perf_counter() - began, *certificate.margin))
     return certificate.with_history(tuple(history))

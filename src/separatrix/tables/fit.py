@@ -33,7 +33,7 @@ from separatrix.text import byte_size
 CERTIFIED_CLASSES = 12  # with more there are too many pairs
 _STORED_CERTIFICATE = 1 << 20  # characters
 _VOTES = 20_000  # rows
-_CERTIFY_SHARE, _CERTIFY_LEAST, _CERTIFY_MOST = 0.1, 0.5, 5.0  # of the fit's time; seconds
+_CERTIFY_SHARE, _CERTIFY_LEAST, _CERTIFY_MOST = 0.1, 0.2, 5.0  # of the fit's time; seconds
 
 
 @dataclass
