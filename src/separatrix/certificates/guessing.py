@@ -22,7 +22,7 @@ _MORE = 1000
 _ROUNDS = 40
 _NOTHING = 1e-9  # margins and weights below this are taken for 0
 _UNIT = 53  # bits of a guessed coordinate
-_LOADING = 0.3  # seconds to import the solver of linear programs
+_LOADING = 0.5  # seconds to import the solver of linear programs, on a busy machine
 
 
 class Halted(Protocol):
