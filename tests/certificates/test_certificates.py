@@ -20,8 +20,9 @@ from test_exact_decision import by_alternatives, degenerate_problem, signed_rows
 
 import separatrix as sx
 from separation_data import endometrial, lizards
-from separatrix.certificates import integers
+from separatrix.certificates import certifying, integers
 from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certifying import certify_task
 from separatrix.certificates.data import binary_data, read
 from separatrix.certificates.multiclass import Certificates, from_json
 from separatrix.certificates.proving import prove
@@ -743,3 +744,20 @@ def test_a_time_limit_is_kept_where_integers_would_take_long():
     assert time.process_time() - began < 10
     assert found.separable in (None, "none")
     assert found.verify(X, y)
+
+
+def test_a_class_that_takes_long_has_the_time_that_the_others_do_not_need(monkeypatch):
+    limits = []
+
+    def task(data, tol, seed, deadline):
+        limits.append(deadline - time.perf_counter())
+        if data.n < 60 or limits[-1] > 0.9:  # decided at once, unless it is one class against the rest
+            return certify_task(data, tol, seed, time.perf_counter() + 60.0)
+        return certify_task(data, tol, seed, time.perf_counter()).with_history(((limits[-1], 0.0, 1.0),))
+
+    monkeypatch.setattr(certifying, "certify_task", task)
+    X, y = np.random.default_rng(3).normal(size=(60, 3)), np.arange(60) % 3
+    made = sx.certify(X, y, time_limit=3.0)
+    assert len(limits) == 9
+    assert max(limits[:3]) < 0.9 < min(limits[6:])
+    assert all(each.separable == "none" for each in made.all)

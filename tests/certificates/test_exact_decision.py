@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from itertools import combinations
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix.certificates import integers
+from separatrix.certificates import guessing, integers
 from separatrix.certificates.deciding import combines_to_zero, decide, spans
 from separatrix.certificates.exact_rows import ExactRows
 from separatrix.certificates.gordan import gordan
@@ -322,6 +323,18 @@ def test_hints_may_be_the_answer_or_of_no_use():
 def test_a_search_can_be_halted():
     with pytest.raises(HaltedError):
         decide(space_of(CORNERS, [-1, 1, 1, -1]), halted=lambda: True)
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_the_solver_of_linear_programs_is_loaded_only_if_there_is_time_for_it(loaded, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.optimize", sys)
+    if not loaded:
+        monkeypatch.delitem(sys.modules, "scipy.optimize")
+    solved = []
+    monkeypatch.setattr(guessing, "_program", lambda table, exponents: solved.append(table) or (None, np.zeros(4)))
+    for ahead in (0.01, 100.0):
+        guessing.guess(space_of(CORNERS, [-1, 1, 1, -1]), lambda more=0.0, left=ahead: more >= left)
+    assert len(solved) == 1 + loaded
 
 
 def test_false_proofs_are_refused():

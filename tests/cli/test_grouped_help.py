@@ -7,10 +7,10 @@ import re
 import pytest
 
 from separatrix.cli import options
-from separatrix.cli.app import COMMANDS
+from separatrix.cli.program import COMMANDS
 
 GROUPS = (options.DATA, options.FEATURES, options.MODEL, options.DECISIONS, options.LIMITS, options.OUTPUT)
-NAMES = [command.__name__ for commands in COMMANDS.values() for command in commands]
+NAMES = [name for names in COMMANDS.values() for name in names]
 
 
 @pytest.mark.parametrize("command", [name for name in NAMES if name != "demo"])
@@ -27,6 +27,6 @@ def test_every_option_is_in_a_group_and_there_is_an_example(command, run):
 
 def test_the_program_lists_every_command_in_its_group(run):
     _, shown, _ = run("--help")
-    for group, commands in COMMANDS.items():
+    for group, names in COMMANDS.items():
         section = shown.split(f"\n{group}:\n")[1].split("\n\n")[0]
-        assert re.findall(r"(?m)^  (\w+) ", section) == [command.__name__ for command in commands]
+        assert re.findall(r"(?m)^  (\w+) ", section) == list(names)

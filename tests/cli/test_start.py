@@ -41,6 +41,8 @@ def folder(tmp_path_factory):
         for k, (a, b) in enumerate(x)
     ]
     (path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+    dated = [f"2024-{k % 12 + 1:02}-{k % 28 + 1:02},{line}" for k, line in enumerate(lines)]
+    (path / "dated.csv").write_text("\n".join(["day,a,b,c,y", *dated]) + "\n")
     run(_RUN, "fit", "t.csv", "--target", "y", "-o", "m.sx", cwd=path)
     return path
 
@@ -50,6 +52,7 @@ def folder(tmp_path_factory):
     [
         "--help",
         "fit t.csv --target y -o other.sx",
+        "fit dated.csv --target y -o dated.sx",
         "predict m.sx t.csv",
         "predict m.sx t.csv --proba --keep a -o p.csv",
         "evaluate m.sx t.csv",
@@ -59,6 +62,15 @@ def folder(tmp_path_factory):
 def test_a_command_of_a_linear_model_imports_no_heavy_library(folder, command):
     loaded = set(json.loads(run(_RUN, *command.split(), cwd=folder).splitlines()[-1]))
     assert not HEAVY & loaded
+
+
+def test_fit_imports_its_own_command_and_only_what_plain_rows_need(folder):
+    shown = run(_RUN, "fit", "t.csv", "--target", "y", "-o", "other.sx", cwd=folder)
+    loaded = set(json.loads(shown.splitlines()[-1]))
+    assert "separatrix.cli.fit" in loaded
+    assert not {"pyarrow", "scipy", "duckdb", "pydantic", "logging", "concurrent.futures"} & loaded
+    assert not {"separatrix.cli.certify", "separatrix.cli.compare", "separatrix.cli.trace"} & loaded
+    assert len(loaded) < 600
 
 
 _STAND_INS = """

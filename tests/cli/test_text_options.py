@@ -8,7 +8,8 @@ import lzma
 import pytest
 from typer.testing import CliRunner
 
-from separatrix.cli.app import COMMANDS, app
+from separatrix.cli.app import app
+from separatrix.cli.program import COMMANDS
 
 JOBS = ("Private", "State-gov", "Private")
 ROWS = [(k % 7 / 2, JOBS[k % 3], k % 5, "<=50K" if k % 7 < 4 else ">50K") for k in range(60)]
@@ -27,7 +28,7 @@ def run(tmp_path, monkeypatch):
 
 
 def test_every_command_that_takes_a_delimiter_takes_these_options(run):
-    named = [command.__name__ for commands in COMMANDS.values() for command in commands]
+    named = [name for names in COMMANDS.values() for name in names]
     helps = {name: run(name, "--help").output for name in named}
     reading = {name for name, text in helps.items() if "--delimiter" in text}
     assert {"fit", "predict", "update", "certify", "verify", "trace", "compare", "report", "plot"} <= reading

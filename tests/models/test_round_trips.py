@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from safetensors import safe_open
 from scipy import sparse
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
@@ -29,6 +30,7 @@ from sklearn.preprocessing import (
 
 import separatrix as sx
 from saved_models import FRAME, READOUTS, TEXTS, THREE, TOPICS, TWO, X, plain, same, through
+from separatrix.models import model_file
 from separatrix.models.model_file import read_facts
 from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, NoMistakes, TimeLimit
 
@@ -289,3 +291,10 @@ def test_what_a_file_is_can_be_read_without_the_model(tmp_path):
     facts = read_facts(tmp_path / "m.sx")
     assert (facts["kind"], facts["schema"], facts["separatrix"]) == ("Perceptron", 1, sx.__version__)
     assert facts["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("origin", ["as installed", None])
+def test_the_version_of_scikit_learn_is_that_of_the_installed_one(origin, monkeypatch):
+    if origin is None:  # a module without a file of its own
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert model_file._sklearn_version() == sklearn.__version__

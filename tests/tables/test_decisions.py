@@ -39,7 +39,8 @@ ESTIMATORS = {
     "averaged": sx.Perceptron(readout="averaged", max_iter=50, random_state=0),
     "svm": sx.LinearSVM(random_state=0),
 }
-CERTIFY_TIMES = [(None, 0.1), (None, 20.0), (None, 900.0), (30.0, 1.0), (0.0, 1.0)]
+CERTIFY_TIMES = [(None, 0.1), (None, 20.0), (None, 900.0), (30.0, 1.0), (0.0, 1.0)]  # given, of the fit
+BUSY = [(0.2, 0.1), (9.0, 0.1), (0.1, 0.2), (0.0, 0.0)]  # of the fit, computed
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -396,8 +397,9 @@ def test_ctrl_c_while_folds_are_fitted_keeps_the_model(after):
 
 
 def test_the_certificate_takes_a_tenth_of_the_fit_unless_asked_for():
-    limits = [_certify_seconds(Settings(certify=given), elapsed) for given, elapsed in CERTIFY_TIMES]
-    assert limits == [0.5, 2.0, 5.0, 30.0, 0.0]
+    limits = [_certify_seconds(Settings(certify=given), elapsed, elapsed) for given, elapsed in CERTIFY_TIMES]
+    assert limits == [0.2, 2.0, 5.0, 30.0, 0.0]
+    assert [_certify_seconds(Settings(), *times) for times in BUSY] == [0.4, 0.9, 0.2, 0.2]
     source = TableInMemory(pa.Table.from_pandas(frame(), preserve_index=False), "t")
     assert fit(source, ColumnOptions("y"), Settings()).certificate is not None
 

@@ -13,7 +13,7 @@ make it zero, and the span has grown. After at most as many rounds as there are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.exact_rows import ExactRows, Exponents, Places
 from separatrix.certificates.gordan import Alternative, gordan, never
+from separatrix.certificates.guessing import Halted
 from separatrix.certificates.integers import Integers, combination, dependence, null_space, primitive, rank
 from separatrix.geometry.rows import Floats
 from separatrix.svm.task import HaltedError
@@ -55,7 +56,7 @@ def decide(
     space: ExactRows,
     hints: Sequence[int] = (),
     plane: Sequence[int] | None = None,
-    halted: Callable[[], bool] = never,
+    halted: Halted = never,
     opposites: Sequence[Sequence[int]] = (),
 ) -> Decision:
     """Return the case and its proof.

@@ -16,6 +16,7 @@ from separatrix.certificates.bracket import search
 from separatrix.certificates.data import Data
 from separatrix.certificates.deciding import Decision, decide
 from separatrix.certificates.exact_rows import Places
+from separatrix.certificates.guessing import Halted
 from separatrix.certificates.integers import circuit, primitive
 from separatrix.certificates.margin_search import Candidate, SearchResult
 from separatrix.certificates.proving import ProvedBounds, prove
@@ -37,7 +38,7 @@ def find(
     *,
     tol: float,
     seed: int,
-    halted: Callable[[], bool],
+    halted: Halted,
     tell: Callable[[float, float], None],
 ) -> tuple[Witness, ProvedBounds]:
     """Return the best witness within reach, and what it proves."""
@@ -116,7 +117,7 @@ def _circuit(data: Data, result: SearchResult) -> tuple[int, ...] | None:
     return None if weights is None else primitive(weights)
 
 
-def _decided(data: Data, result: SearchResult, halted: Callable[[], bool]) -> Witness | None:
+def _decided(data: Data, result: SearchResult, halted: Halted) -> Witness | None:
     """Decide about all rows in integers, beginning with what floating point suggests."""
     n, d = data.rows.shape
     if d > _MOST_COORDINATES or n * d > _MOST_VALUES or halted():

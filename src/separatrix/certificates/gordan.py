@@ -15,13 +15,13 @@ linear program in floating point guesses first, and mostly the guess only has to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from separatrix.certificates.exact_rows import ExactSpace, Places
-from separatrix.certificates.guessing import guess
+from separatrix.certificates.guessing import Halted, guess
 from separatrix.certificates.integers import Integers, primitive
 from separatrix.svm.task import HaltedError
 
@@ -39,12 +39,12 @@ class Alternative:
     weights: tuple[int, ...] = ()
 
 
-def never() -> bool:
+def never(ahead: float = 0.0) -> bool:
     """Return False: no reason to halt."""
     return False
 
 
-def gordan(space: ExactSpace, hints: Sequence[int] | Places = (), halted: Callable[[], bool] = never) -> Alternative:
+def gordan(space: ExactSpace, hints: Sequence[int] | Places = (), halted: Halted = never) -> Alternative:
     """Return a plane or a circuit; ``hints`` are rows that a circuit may consist of, and are looked at first.
 
     Examples

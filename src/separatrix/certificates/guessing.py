@@ -7,7 +7,8 @@ and then again with the rows added that its last plane had on the wrong side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from typing import Protocol
 
 import numpy as np
 
@@ -21,10 +22,23 @@ _MORE = 1000
 _ROUNDS = 40
 _NOTHING = 1e-9  # margins and weights below this are taken for 0
 _UNIT = 53  # bits of a guessed coordinate
+_LOADING = 0.5  # seconds to import the solver of linear programs, on a busy machine
 
 
-def guess(space: ExactSpace, halted: Callable[[], bool]) -> tuple[tuple[int, ...] | None, Places]:
-    """Return a plane that floating point believes to be strict, or None and the rows that it gives weights."""
+class Halted(Protocol):
+    """Says whether the time is up."""
+
+    def __call__(self, ahead: float = 0.0) -> bool:
+        """Return whether it is, or will be so many seconds ahead."""
+
+
+def guess(space: ExactSpace, halted: Halted) -> tuple[tuple[int, ...] | None, Places]:
+    """Return a plane that floating point believes to be strict, or None and the rows that it gives weights.
+
+    Nothing is guessed in less time than it takes to load the solver.
+    """
+    if "scipy.optimize" not in sys.modules and halted(_LOADING):
+        return None, np.empty(0, dtype=np.intp)
     pool = np.unique(np.linspace(0, space.n - 1, min(space.n, _AT_FIRST)).astype(np.intp))
     for _ in range(_ROUNDS):
         plane, weights = _program(*space.floats(pool))

@@ -27,12 +27,12 @@ def main() -> None:
     _write_all_or_fail()
     _end_like_ctrl_c()
     try:
-        from separatrix.cli.app import app
         from separatrix.cli.guard import guarded
+        from separatrix.cli.program import program
 
         try:
             with guarded():
-                app(standalone_mode=True)
+                program(sys.argv[1:])(standalone_mode=True)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -1,7 +1,11 @@
-"""Plain help with options and commands in groups: the group is the ``rich_help_panel`` of an option or command."""
+"""Commands with plain help in groups: the group is the ``rich_help_panel`` of an option or command."""
 
 from __future__ import annotations
 
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -11,6 +15,10 @@ OPTIONS = "Options"
 
 class GroupedCommand(TyperCommand):
     """A command whose help lists its options by group."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters and --help."""
+        return _taking_plain_values(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options of each group, in the order in which groups first appear."""
@@ -33,6 +41,10 @@ class GroupedCommand(TyperCommand):
 class GroupedCommands(TyperGroup):
     """The program, whose help lists its commands by group."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters and --help."""
+        return _taking_plain_values(super().get_params(ctx))
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the commands of each group, then the options."""
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -48,3 +60,27 @@ class GroupedCommands(TyperGroup):
         records = [record for p in self.get_params(ctx) if (record := p.get_help_record(ctx)) is not None]
         with formatter.section(OPTIONS):
             formatter.write_dl(records)
+
+
+def _taking_plain_values(parameters: list[Any]) -> list[Any]:
+    """Let parameters take what needs no conversion as it is: recent versions of typer load pydantic for any other."""
+    for parameter in parameters:
+        if hasattr(parameter, "type_descriptor") and "process_value" not in vars(parameter):
+            parameter.process_value = functools.partial(_processed, parameter, parameter.process_value)
+    return parameters
+
+
+def _processed(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    kind, several = parameter.type_descriptor.annotation, parameter.multiple or parameter.nargs == -1
+    if parameter.required if value is None else several or not _is_plain(value, kind):
+        return convert(ctx, value)
+    if value is None:
+        value = () if several else None
+    elif kind is Path:
+        value = Path(value)
+    return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+
+
+def _is_plain(value: Any, kind: Any) -> bool:
+    """Return whether a value is of its type already, or the name of a file that typer would not refuse."""
+    return type(value) is kind or (kind is Path and (os.access(value, os.R_OK) or not os.path.exists(value)))

@@ -6,7 +6,6 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,6 +125,8 @@ class SolvedClassifier(LinearClassifier):
                 for state in states:
                     solve(state)
             else:
+                from concurrent.futures import ThreadPoolExecutor
+
                 with ThreadPoolExecutor(workers) as pool:
                     list(pool.map(solve, states))
             keep(pressed[0], limit)

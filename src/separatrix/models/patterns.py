@@ -17,8 +17,8 @@ _REPEATED = r"(?:[+*?]|\{[0-9]{1,3}(?:,[0-9]{0,3})?\})"
 _TAIL = rf"(?:\(\?:{_CHARACTER}{{1,4}}{_REPEATED}?\)[?*])?"
 _BODY = rf"(?:{_CHARACTER}\?)?{_CHARACTER}{{0,32}}{_CHARACTER}{_REPEATED}?"
 _BRANCH = rf"(?:\\b{_BODY}(?:\\b)?|{_CHARACTER}{{0,32}}\\w{_REPEATED}?\\b|{_BODY}{_TAIL})"
-_BRANCHES = re.compile(rf"{_BRANCH}(?:\|{_BRANCH}){{0,7}}")
-_GROUPED = re.compile(rf"(\\b)?\((?:\?:)?{_BODY}\)(?(1)(?:\\b)?)")  # one group around all
+_BRANCHES = rf"{_BRANCH}(?:\|{_BRANCH}){{0,7}}"  # compiled when used: few models have words
+_GROUPED = rf"(\\b)?\((?:\?:)?{_BODY}\)(?(1)(?:\\b)?)"  # one group around all
 _FLAGS = re.compile(r"\(\?[iu]{1,2}\)")
 _LONGEST = 500
 
@@ -32,4 +32,4 @@ def is_token_pattern(pattern: str) -> bool:
     [True, True, True, False, False]
     """
     body = _FLAGS.sub("", pattern, count=1) if _FLAGS.match(pattern) else pattern
-    return len(body) <= _LONGEST and bool(_BRANCHES.fullmatch(body) or _GROUPED.fullmatch(body))
+    return len(body) <= _LONGEST and bool(re.fullmatch(_BRANCHES, body) or re.fullmatch(_GROUPED, body))

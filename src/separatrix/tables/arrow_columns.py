@@ -83,10 +83,10 @@ def _bits(buffer: Any, column: Any) -> NDArray[np.bool_]:
 
 def flags_as_text(column: Any) -> Any:
     """Return an Arrow column of booleans as the texts False and True."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.if_else(column, pa.scalar("True"), pa.scalar("False"))
+    true, false = text_column(["True", "False"])
+    return pc.if_else(column, true, false)
 
 
 def number_column(values: NDArray[Any], null: NDArray[np.bool_] | None = None) -> Any:
@@ -116,5 +116,13 @@ def text_column(texts: Sequence[str]) -> Any:
 
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers).cast(pa.string())
+    large = ends[-1] > np.iinfo(np.int32).max
+    buffers = [None, pa.py_buffer(ends if large else ends.astype(np.int32)), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string() if large else pa.string(), len(texts), buffers)
+
+
+def missing_text() -> Any:
+    """Return Arrow's missing text."""
+    import pyarrow as pa
+
+    return pa.nulls(1, pa.string())[0]

@@ -33,7 +33,8 @@ from separatrix.text import byte_size
 CERTIFIED_CLASSES = 12  # with more there are too many pairs
 _STORED_CERTIFICATE = 1 << 20  # characters
 _VOTES = 20_000  # rows
-_CERTIFY_SHARE, _CERTIFY_LEAST, _CERTIFY_MOST = 0.1, 0.5, 5.0  # of the fit's time; seconds
+_CERTIFY_SHARE, _CERTIFY_LEAST, _CERTIFY_MOST = 0.1, 0.2, 5.0  # of the fit's time; seconds
+_BUSIEST = 2.5  # how much longer the least may take where other processes share the processors
 
 
 @dataclass
@@ -66,7 +67,7 @@ def fit(
     The test set is drawn from the source (``settings.test``), unless it is a source of its own. Rows that do not fit
     into memory are learned by ``on_disk_model``, if one is named, where the model of the settings cannot.
     """
-    began = time.perf_counter()
+    began, computed = time.perf_counter(), time.process_time()
     anywhere = (
         settings if settings.model in ON_DISK or on_disk_model is None else replace(settings, model=on_disk_model)
     )
@@ -106,7 +107,7 @@ def fit(
                 model.deviations = deviations(table.preparation, table.train, facts.constant)
         except KeyboardInterrupt:
             interrupted = True
-        seconds = _certify_seconds(settings, time.perf_counter() - began)
+        seconds = _certify_seconds(settings, time.perf_counter() - began, time.process_time() - computed)
         facts, certificate = _certified(facts, table, seconds, settings.seed, interrupted, watch)
     model.facts = replace(facts, seconds=round(time.perf_counter() - began, 3))
     return FitResult(model, interrupted, certificate)
@@ -177,11 +178,12 @@ def _training_accuracy(model: TableModel, rows: Any, settings: Settings) -> floa
     return float(np.mean(model._predict_codes(rows.X) == rows.labels))
 
 
-def _certify_seconds(settings: Settings, elapsed: float) -> float:
-    """Return the time for the certificate: as asked for, or a tenth of the fit's."""
+def _certify_seconds(settings: Settings, elapsed: float, computed: float) -> float:
+    """Return the time for the certificate: as asked for, or a tenth of the fit's, of which it ``computed`` a part."""
     if settings.certify is not None:
         return settings.certify
-    return min(max(_CERTIFY_LEAST, _CERTIFY_SHARE * elapsed), _CERTIFY_MOST)
+    least = _CERTIFY_LEAST * min(max(elapsed / max(computed, 1e-3), 1.0), _BUSIEST)
+    return min(max(least, _CERTIFY_SHARE * elapsed), _CERTIFY_MOST)
 
 
 def _certified(

@@ -17,6 +17,7 @@ from separatrix.tables.arrow_columns import number_column, text_column
 from separatrix.tables.calibration import Calibration
 from separatrix.tables.facts import Facts
 from separatrix.tables.frames import as_arrow
+from separatrix.tables.levels import Levels
 from separatrix.tables.preparation import Preparation
 from separatrix.tables.raw_rows import RawRows, join
 from separatrix.tables.rows import ModelRows, check_width, incomplete
@@ -125,9 +126,16 @@ class TableModel:
         preparation = self.preparation
         if preparation.anonymous:
             return np.zeros((1, preparation.width))
+        zero = np.zeros(1)
+        if all(each.role in ("number", "category") and not each.notation for each in preparation.features):
+            codes = [  # as of a plain CSV file, for which Arrow is not imported
+                Levels("the table", each.name, known=each.levels).translate([str(each.levels[0])], zero.astype(int), 1)
+                for each in preparation.role("category")
+            ]
+            numbers = np.zeros((1, len(preparation.role("number"))))
+            return RawRows(numbers, np.array(codes, dtype=np.int32).reshape(1, len(codes)))
         import pyarrow as pa
 
-        zero = np.zeros(1)
         cells = {
             "number": number_column(zero),
             "text": text_column(["a"]),
@@ -188,6 +196,8 @@ class TableModel:
         return self.preparation.matrix(raw)
 
     def _read(self, table: Any) -> RawRows:
+        if isinstance(table, RawRows):
+            return table
         if self.preparation.anonymous:
             X = table if is_sparse(table) else np.asarray(table, dtype=np.float64)
             check_width(self.preparation, X, "the matrix")

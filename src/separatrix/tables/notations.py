@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
-from separatrix.tables.arrow_columns import as_floats, known, values_of
+from separatrix.tables.arrow_columns import as_floats, known, missing_text, number_column, text_column, values_of
 from separatrix.tables.sources.cells import SPACES, is_number
 
 # Cells that say that a value is missing, where all others of the column are numbers or dates.
@@ -198,9 +198,9 @@ def read_numbers(column: Any, notation: str) -> Floats:
     marks = pc.replace_substring_regex(bare, f"[$€£%{_SPACES}{thousands}]", "")
     digits = pc.if_else(fits, pc.replace_substring(marks, decimal, "."), texts)
     fits = pc.or_(fits, plain)
-    numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), None).cast(pa.float64())
+    numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), missing_text()).cast(pa.float64())
     numbers = np.append(as_floats(numbers), np.nan)
-    absent = pc.is_in(pc.utf8_lower(texts), pa.array(sorted(ABSENT)))
+    absent = pc.is_in(pc.utf8_lower(texts), text_column(sorted(ABSENT)))
     bad = np.append(~np.array(pc.or_(fits, absent).to_pylist(), dtype=bool), False)
     places = np.where(known(encoded.indices), values_of(encoded.indices, np.int32), len(texts))
     if bad.any() and (wrong := bad[places]).any():
@@ -234,20 +234,18 @@ def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
     >>> date_notation(["1.5", "2.25"]), date_notation(["red", "blue"])
     (None, None)
     """
-    import pyarrow as pa
-
     texts = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
     if not texts:
         return None
     if not sure and (not all(map(_LOOKS_DATED.search, texts[:50])) or all(map(is_number, texts[:50]))):
         return None
-    sample, every = pa.array(texts[:50]), None
+    sample, every = text_column(texts[:50]), None
     for notation in DATES:
         if notation == ISO and not all("-" in text for text in texts[:50]):  # times of a day
             continue
         if _moments(sample, notation) is None:
             continue
-        every = pa.array(texts) if every is None else every
+        every = text_column(texts) if every is None else every
         if _moments(every, notation) is not None:
             return notation
     return None
@@ -267,14 +265,13 @@ def mostly_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
     >>> mostly_dates({**cells, "soon": 1}), mostly_dates({**cells, **{word: 9 for word in ("a", "b", "c")}})
     (('iso', ['soon']), None)
     """
-    import pyarrow as pa
-
     texts = {text: n for value, n in counts.items() if (text := value.strip(SPACES)).lower() not in ABSENT}
     first, cells = list(texts)[:_FIRST], sum(texts.values())
     if sum(map(looks_dated, first)) < _MOSTLY * len(first) or cells < _FEW or all(map(is_number, first)):
         return None
+    columns = [text_column([text]) for text in first]
     for notation in DATES:
-        if sum(_moments(pa.array([text]), notation) is not None for text in first) >= _MOSTLY * len(first):
+        if sum(_moments(column, notation) is not None for column in columns) >= _MOSTLY * len(first):
             wrong = _not_dates(list(texts), notation, int((1 - _SURE) * cells))
             if wrong and sum(texts[text] for text in wrong) <= (1 - _SURE) * cells:
                 return notation, wrong
@@ -283,9 +280,7 @@ def mostly_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
 
 def _not_dates(texts: list[str], notation: str, most: int) -> list[str]:
     """Return the texts that are not in a notation, found by halves; a few more than ``most`` if there are more."""
-    import pyarrow as pa
-
-    if not texts or _moments(pa.array(texts), notation) is not None:
+    if not texts or _moments(text_column(texts), notation) is not None:
         return []
     if len(texts) == 1:
         return texts
@@ -322,13 +317,11 @@ def _moments(texts: Any, notation: str) -> Any:
 
 def _iso_moments(texts: Any) -> Any:
     """Return dates and times that Arrow does not cast: 2024-1-5, times of a day, some with a zone and some without."""
-    import pyarrow as pa
-
     encoded = texts.dictionary_encode()
     moments = [_iso_moment(text) for text in encoded.dictionary.to_pylist()]
     if None in moments:
         return None
-    return pa.array(moments, type=pa.int64()).take(encoded.indices)
+    return number_column(np.array(moments, dtype=np.int64)).take(encoded.indices)
 
 
 def _iso_moment(text: str) -> int | None:
@@ -380,8 +373,8 @@ def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray
         column = column.cast(pa.int64(), safe=False).cast(pa.string())
     if _is_text(column):
         trimmed = pc.utf8_trim(column.cast(pa.string()), SPACES)
-        absent = pc.is_in(pc.utf8_lower(trimmed), pa.array(sorted(ABSENT)))
-        texts = pc.if_else(absent, None, trimmed)
+        absent = pc.is_in(pc.utf8_lower(trimmed), text_column(sorted(ABSENT)))
+        texts = pc.if_else(absent, missing_text(), trimmed)
         values = _moments(texts, notation)
         if values is None:
             values = _one_by_one(texts, notation)
@@ -400,17 +393,13 @@ def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray
 
 def _since_midnight() -> Any:
     """Return 1 January 1900, on which times of a day are read, in microseconds."""
-    import pyarrow as pa
-
-    return pa.scalar(int(np.datetime64("1900-01-01", "us").astype(np.int64)))
+    return number_column(np.array(["1900-01-01"], dtype="M8[us]").astype(np.int64))[0]
 
 
 def _one_by_one(texts: Any, notation: str) -> Any:
     """Find the first text that is not in the notation."""
-    import pyarrow as pa
-
     for place, cell in enumerate(texts.to_pylist()):
-        if cell is not None and _moments(pa.array([cell]), notation) is None:
+        if cell is not None and _moments(text_column([cell]), notation) is None:
             raise ValueError(place)
     raise AssertionError("each text has the notation, but not all together")
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from separatrix.tables.sources.base import ROWS, Column, TableSource
 from separatrix.tables.sources.duck import Duck, EngineError, on_duck
@@ -41,13 +40,11 @@ def standard_array(values: Any, column: Column) -> Any:
     """Return an Arrow array in the form that batches promise."""
     while pa.types.is_dictionary(values.type) or isinstance(values.type, pa.BaseExtensionType):
         values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values.storage
-    if column.kind == "number":
-        if pa.types.is_decimal(values.type):
-            return values.cast(pa.float64())
-        return pc.cast(values, pa.int64() if column.whole else pa.float64(), safe=column.whole)
-    if column.kind == "flag":
-        return values.cast(pa.bool_())
-    return values.cast(pa.string()) if column.kind == "text" else values
+    kind = {"number": pa.int64() if column.whole else pa.float64(), "flag": pa.bool_(), "text": pa.string()}
+    wanted = kind.get(column.kind, values.type)
+    if values.type == wanted:
+        return values
+    return values.cast(wanted, safe=column.kind != "number" or column.whole or pa.types.is_decimal(values.type))
 
 
 def unique_names(names: Sequence[str], name: str) -> None:
