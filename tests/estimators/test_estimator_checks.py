@@ -37,7 +37,7 @@ MODELS = [
     sx.AROW(stop=MaxEpochs(4)),
     sx.AROW(covariance="full", average=True, stop=MaxEpochs(4)),
     sx.SCW(stop=MaxEpochs(4)),
-    sx.SCW(variant="scw2", eta=0.99, covariance="full", stop=MaxEpochs(4)),
+    sx.SCW(variant="scw2", eta=0.75, covariance="full", stop=MaxEpochs(4)),
     sx.KernelPerceptron(),
     sx.KernelPerceptron(readout="averaged", max_iter=20),
     sx.KernelPerceptron(readout="voted", max_iter=20, kernel="poly", degree=2, coef0=1.0),
