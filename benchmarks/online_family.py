@@ -1,10 +1,10 @@
 """Speed of PA-I and AROW as ratios to scikit-learn's PA-I, River's and the perceptron, all from one run.
 
-One epoch is the difference between fits with four epochs and with one, by three; one thread, the works taking turns on the
-same arrays, the best of several counting, in processor time. scikit-learn's side is SGDClassifier with
-``learning_rate="pa1"``, which takes the place of PassiveAggressiveClassifier in 1.8. River learns from a few hundred rows as
-dicts, which it needs anyway, and its time for an epoch is that times the number of rows; without River that column is left
-out. ``python benchmarks/online_family.py`` prints the table; ``--small`` is a quick rehearsal.
+One epoch is the difference between fits with four epochs and with one, by three; one thread, the works taking turns on
+the same arrays, the best of several counting, in processor time. scikit-learn's side is SGDClassifier with
+``learning_rate="pa1"``, which takes the place of PassiveAggressiveClassifier in 1.8. River learns from a few hundred
+rows as dicts, which it needs anyway, and its time for an epoch is that times the number of rows; without River that
+column is left out. ``python benchmarks/online_family.py`` prints the table; ``--small`` is a quick rehearsal.
 """
 
 from __future__ import annotations

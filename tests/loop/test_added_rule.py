@@ -1,4 +1,4 @@
-"""docs/add_a_rule.md, followed to the letter: its Python file, its C++ struct and its name in the list, compiled and run."""
+"""docs/add_a_rule.md followed to the letter: its Python file, its C++ struct and its name in the list, compiled."""
 
 from __future__ import annotations
 
