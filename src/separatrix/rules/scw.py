@@ -90,7 +90,7 @@ class SCW1(_SoftConfident):
     C : number, default=1
         The longest step; infinity is the confidence-weighted rule CW (Crammer, Dredze and Pereira 2008).
     phi : float, default=1.2816
-        The confidence, as a quantile of the normal distribution; see :func:`confidence_quantile`.
+        The confidence, as a quantile of the normal distribution: that of 0.9 by default.
     covariance : {"diagonal", "full"}
         One spread for each weight, or one for each pair of weights.
 
@@ -134,7 +134,7 @@ class SCW2(_SoftConfident):
     C : number, default=1
         The smaller, the shorter are the steps.
     phi : float, default=1.2816
-        The confidence, as a quantile of the normal distribution; see :func:`confidence_quantile`.
+        The confidence, as a quantile of the normal distribution: that of 0.9 by default.
     covariance : {"diagonal", "full"}
         One spread for each weight, or one for each pair of weights.
 
