@@ -51,8 +51,8 @@ class SCW(SpreadingClassifier):
         problems.
     every : int, default=1
         Record it after every so many epochs: ``history_.loss`` is None after the others.
-    shuffle : bool, default=True
-        Visit the examples in a new order each epoch.
+    shuffle : bool or "random", default=True
+        Visit the examples in a new order each epoch, or with "random" draw them with replacement.
     class_weight : dict or "balanced", optional
         Weight of each class.
     warm_start : bool, default=False
@@ -108,7 +108,7 @@ class SCW(SpreadingClassifier):
         stop: Stop | str | None = None,
         record: str | None = None,
         every: int = 1,
-        shuffle: bool = True,
+        shuffle: bool | str = True,
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
