@@ -49,7 +49,8 @@ def test_a_parameter_without_a_model_is_that_of_all_of_ours_that_have_it():
      ("max_depth=2", "--param max_depth: no model of separatrix in this comparison has this parameter"),
      ("tree:C=2", "--param tree:C: tree has no parameter 'C'; it has ccp_alpha, class_weight,"),
      ("sv:C=2", "--param sv:C: 'sv' is not compared; compared are averaged, perceptron,"),
-     ("svm:max_iter=3", "--param max_iter: use --epochs"), ("shuffle=3", "--param shuffle must be true, false or random")],
+     ("svm:max_iter=3", "--param max_iter: use --epochs"),
+     ("shuffle=3", "--param shuffle must be true, false or random")],
 )  # fmt: skip
 def test_what_no_model_has_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
