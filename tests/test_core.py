@@ -140,7 +140,7 @@ def test_arguments_that_do_not_belong_together_are_refused():
         _core.visit(X, good, 0, 4, [task(2)], _core.Rule("pa", []), 1.0, 0.0, 2, None, None, 1)
     with pytest.raises(ValueError, match="rule arow needs tasks with a spread"):
         _core.visit(X, good, 0, 4, [task(2)], _core.Rule("arow", [1.0]), 1.0, 0.0, 1, None, None, 1)
-    for spread in (np.ones(2), np.ones((3, 2)), np.ones((3, 3, 3))):
+    for spread in (np.array(1.0), np.ones(2), np.ones((3, 2)), np.ones((3, 3, 3))):
         with pytest.raises(ValueError, match="a spread has one number more than w, or that many squared"):
             task(2, spread=spread)
     with pytest.raises(ValueError, match="order names a row that is not there"):

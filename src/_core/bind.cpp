@@ -66,7 +66,7 @@ void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std
     bool full = false;
     if (spread) {
         full = spread->ndim() == 2;
-        expect(spread->ndim() <= 2 && spread->shape(0) == n + 1 && (!full || spread->shape(1) == n + 1),
+        expect((spread->ndim() == 1 || full) && spread->shape(0) == n + 1 && (!full || spread->shape(1) == n + 1),
                "a spread has one number more than w, or that many squared");
         expect_aligned(spread->data(), "spread");
     }

@@ -139,13 +139,6 @@ std::int64_t smo_f64(Strided<const double> store, Vector<const std::int64_t> slo
 
 // ---------------------------------------------------------------------------------------------- the perceptron
 
-template <class T>
-nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner);
-}
-
 constexpr std::int64_t kNotFinite = -2;  // kNotFinite - i: the activation of example i is not finite
 
 nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slot_of, Vector<const std::int32_t> codes,

@@ -116,7 +116,7 @@ extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
 extern const ExactKernels exact_kernels;
 extern const Kernels kernels;
-const Kernels kernels = {SX_NAME(SX_BUILD), facts_of(Rules{}), length(Rules{}), visit, visit_dual, fold, tally, decide, square_norms, survey, first_bad_row,
+constinit const Kernels kernels = {SX_NAME(SX_BUILD), Facts<Rules>::all, Facts<Rules>::count, visit, visit_dual, fold, tally, decide, square_norms, survey, first_bad_row,
                          &dual_kernels, &margin_kernels, &exact_kernels};
 
 }  // namespace SX_BUILD

@@ -294,11 +294,12 @@ auto with_rule(const Rule& rule, Work work) {
     return with_rule_of(Rules{}, rule.number, rule.parameters, work);
 }
 
+// What the binding needs to know of them.
+template <class>
+struct Facts;
 template <class... R>
-constexpr int length(List<R...>) { return sizeof...(R); }
-template <class... R>
-const RuleFacts* facts_of(List<R...>) {
-    static constexpr RuleFacts facts[] = {
+struct Facts<List<R...>> {
+    static constexpr RuleFacts all[] = {
         {R::name, R::names, R::n_names, R::kAlways, R::kFolds, R::kSpread, &R::refuse}...};
-    return facts;
-}
+    static constexpr int count = sizeof...(R);
+};

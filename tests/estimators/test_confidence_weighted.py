@@ -187,6 +187,24 @@ def test_small_features_are_no_reason_for_scw_to_give_up():
 # ------------------------------------------------------------------------------------------------ the certificate
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "r"),
+    [([[-0.8], [0.1], [-1.6], [0.2]], [0, 0, 0, 1], 1.0), ([[0.3], [1.0], [-0.3], [1.4]], [1, 0, 1, 0], 10.0)],
+)
+def test_an_example_that_is_drawn_twice_counts_twice_in_the_bound(X, y, r):
+    options = {"covariance": "full", "shuffle": "random", "stop": MaxEpochs(1), "fit_intercept": False}
+    assert sx.AROW(r=r, random_state=0, **options).fit(X, y).certificate_.mistakes.holds
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e153, 1e154, 1e160])
+def test_no_bound_is_claimed_where_values_are_too_large_for_a_step(scale):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 5)), rng.integers(0, 2, 60)
+    claim = sx.AROW(covariance="full", stop=MaxEpochs(5), random_state=0).fit(X * scale, y).certificate_.mistakes
+    assert claim.allowed >= claim.made
+    assert math.isfinite(claim.allowed) or claim.why
+
+
 def random_problem(seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 15)), int(rng.integers(1, 5))

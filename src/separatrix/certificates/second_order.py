@@ -27,29 +27,33 @@ _MOST_PRODUCTS = 4e9  # for the determinant
 
 
 class Updates(NamedTuple):
-    """What is known of the updates of a run: how many, how many of them mistakes, and the epochs they came in."""
+    """What is known of the updates of a run: how many, how many of them mistakes, and how often a row can have made one.
+
+    That is once an epoch, or every time where examples are drawn with replacement.
+    """
 
     made: int
     mistakes: int
-    epochs: int
+    of_a_row: int
 
     def most(self, values: Floats) -> float:
         """Return the most that the sum over the updates of these values, one for each row, can be.
 
-        No row was met more than once an epoch.
-
         Examples
         --------
-        >>> 5.0 <= Updates(made=3, mistakes=1, epochs=2).most(np.array([1.0, 2.0, 0.5])) < 5.001
+        >>> 5.0 <= Updates(made=3, mistakes=1, of_a_row=2).most(np.array([1.0, 2.0, 0.5])) < 5.001
         True
         """
-        whole, rest = divmod(self.made, self.epochs)
+        whole, rest = divmod(self.made, self.of_a_row)
         largest = np.sort(values)[::-1][: whole + (rest > 0)]
         if len(largest) < whole + (rest > 0) or not np.isfinite(largest).all():
             return math.inf
-        counts = np.full(len(largest), float(self.epochs))
+        counts = np.full(len(largest), float(self.of_a_row))
         counts[whole:] = rest
-        return math.fsum((counts * largest).tolist()) * (1.0 + OUTWARD)
+        try:
+            return math.fsum((counts * largest).tolist()) * (1.0 + OUTWARD)
+        except OverflowError:
+            return math.inf
 
 
 def arow_bound(data: Data, weights: Floats, bias: float, constant: float, r: float, updates: Updates) -> float:
@@ -57,8 +61,8 @@ def arow_bound(data: Data, weights: Floats, bias: float, constant: float, r: flo
 
     Where the plane separates the data, also for u the plane at the length at which its least margin is 1: the smaller.
     """
-    if not updates.made:
-        return 0.0
+    if not updates.made:  # mistakes without updates: values so large that no step could be computed
+        return 0.0 if not updates.mistakes else math.inf
     seen = bounds.margins(data.rows, data.signs, weights, bias, processors())
     size = bounds.length(weights)[1] ** 2 + ((abs(bias) / constant) ** 2 if constant else 0.0)
     room = (r * size + updates.most(_squares(seen))) * (1.0 + OUTWARD)

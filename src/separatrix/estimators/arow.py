@@ -84,6 +84,9 @@ class AROW(SpreadingClassifier):
     An example of weight c is presented ceil(c) times, the last time with what is left of c, which scales the step and
     how the spread narrows. So a weight of 2 is the same as giving the row twice, 0 the same as leaving it out.
 
+    Scale the features for a full covariance: where they are some 10^6 times as large as the root of r, rounding takes
+    over.
+
     A run with a full covariance, from zero weights, that made U updates besides its M mistakes, has for every plane u
 
     ``M <= sqrt(r |u|^2 + u . X u) sqrt(log det(I + X / r) + U) + losses - U``
@@ -153,7 +156,8 @@ class AROW(SpreadingClassifier):
             return {}
         state = self._states[which]
         mistakes, epochs = state.all_mistakes, state.epochs + (state.position > 0)
-        made = Updates(state.updates, mistakes, epochs)
+        drawn = record.settings["shuffle"] == "random"
+        made = Updates(state.updates, mistakes, max(state.updates, 1) if drawn else epochs)
         allowed = arow_bound(data, weights, bias, self._bias_constant, float(record.settings["r"]), made)
         why = "" if math.isfinite(allowed) else "too large for a number"
         return {"mistakes": MistakeBound(mistakes, allowed, why)}
