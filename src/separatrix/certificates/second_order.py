@@ -27,7 +27,7 @@ _MOST_PRODUCTS = 4e9  # for the determinant
 
 
 class Updates(NamedTuple):
-    """What is known of the updates of a run: how many, how many of them mistakes, and how often a row can have made one.
+    """What is known of the updates of a run: how many, how many are mistakes, and how often a row can have made one.
 
     That is once an epoch, or every time where examples are drawn with replacement.
     """
