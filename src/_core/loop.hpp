@@ -11,7 +11,7 @@
 // is bringing the weights back to a ball, whose test needs only `square` = |w|^2, kept up to date by each addition and
 // taken anew when an epoch begins (Shalev-Shwartz et al. 2011, section 2.3).
 //
-// Rows may be those of a kernel (kernel_rows.hpp): w then holds the activations of all examples, a dot product is one of
+// Rows may be those of a kernel (dual_rows.hpp): w then holds the activations of all examples, a dot product is one of
 // them, and an addition is a kernel row.
 //
 // Included by kernels.cpp only, inside the namespace of one build.

@@ -7,13 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from separatrix.loop.problem import Problem
 from separatrix.loop.solve import solve
+from separatrix.rules import Hinged, Update
 from separatrix.stops import MaxEpochs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,8 +42,9 @@ const MarginKernels margin_kernels{};
 const ExactKernels exact_kernels{};
 }  // namespace sx::added
 
-// Reads n, d, eta, epochs and the rows, each after its class; prints the bias and the weights.
-int main() {
+// Reads n, d, eta, epochs and the rows, each after its class, and runs the rule of the name given; prints the bias, the
+// number of updates and the weights.
+int main(int, char** arguments) {
     using namespace sx;
     const Kernels& core = added::kernels;
     long n, d, epochs;
@@ -56,7 +60,7 @@ int main() {
     }
     Rule rule{-1, {eta}};
     for (int k = 0; k < core.n_rules; ++k) {
-        if (strcmp(core.rules[k].name, "relaxation") == 0) rule.number = k;
+        if (strcmp(core.rules[k].name, arguments[1]) == 0) rule.number = k;
     }
     if (rule.number < 0 || core.rules[rule.number].refuse(rule.parameters)) return 2;
     double real[real_slots] = {};
@@ -80,6 +84,32 @@ int main() {
     return 0;
 }
 """
+# A rule that reads n, which none of the package does: shorter steps the longer the weights, and half of them at each.
+NORMED = """
+struct Normed : BelowOne {
+    static constexpr const char* name = "normed";
+    static constexpr bool kShrinks = true, kNorm = true, kFolds = false;
+    SX_PARAMETERS("eta");
+    double eta;
+
+    explicit Normed(const double* p) : eta(p[0]) {}
+    SX_HOT Update step(const Loss& at, double, double n, const Time&) const {
+        return at.margin < 1.0 ? Update{0.5, eta / (1.0 + n)} : Update{1.0, 0.0};
+    }
+};
+"""
+
+
+@dataclass(frozen=True)
+class Normed(Hinged):
+    eta: float = 1.0
+    alpha: ClassVar[float] = 0.0
+    name: ClassVar[str] = "normed"
+    rate_name: ClassVar[str] = "eta"
+    remedy: ClassVar[str] = "nothing"
+
+    def step(self, m, q, a, n, t):
+        return Update(0.5, self.eta / (1.0 + n)) if m < 1 else Update(1, 0)
 
 
 def blocks(language):
@@ -96,18 +126,28 @@ def compiler():
     return name
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the command line is that of g++ and clang++")
-def test_one_python_file_one_struct_and_one_name_make_a_compiled_rule(tmp_path, compiler):
-    (struct,) = blocks("cpp")
+@pytest.fixture
+def relaxation():
+    """The rule of the page's Python file."""
     (file,) = [block for block in blocks("python") if block.startswith("# src/separatrix/rules/relaxation.py")]
+    module = type(sys)("relaxation")
+    sys.modules["relaxation"] = module  # where dataclasses look for its names
+    exec(compile(file, "relaxation.py", "exec"), module.__dict__)
+    yield module.__dict__["Relaxation"]
+    del sys.modules["relaxation"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the command line is that of g++ and clang++")
+def test_one_python_file_one_struct_and_one_name_make_a_compiled_rule(tmp_path, compiler, relaxation):
+    (struct,) = blocks("cpp")
     core = tmp_path / "core"
     shutil.copytree(ROOT / "src" / "_core", core)
     rules = (core / "rules.hpp").read_text(encoding="utf-8")
     listed = re.search(r"using Rules = List<(.*?)>;", rules)
     assert listed is not None
     place = rules.index("template <class... R>\nstruct List")
-    rules = rules[:place] + struct + rules[place:]
-    rules = rules.replace(listed[0], f"using Rules = List<{listed[1]}, Relaxation>;")
+    rules = rules[:place] + struct + NORMED + rules[place:]
+    rules = rules.replace(listed[0], f"using Rules = List<{listed[1]}, Relaxation, Normed>;")
     (core / "rules.hpp").write_text(rules, encoding="utf-8")
     (core / "main.cpp").write_text(MAIN, encoding="utf-8")
     options = ["-std=c++20", "-O0", "-ffp-contract=off", "-fno-math-errno", "-DSX_BUILD=added"]
@@ -116,23 +156,15 @@ def test_one_python_file_one_struct_and_one_name_make_a_compiled_rule(tmp_path, 
     )
     assert built.returncode == 0, built.stderr
 
-    module = type(sys)("relaxation")
-    sys.modules["relaxation"] = module  # where dataclasses look for its names
-    try:
-        exec(compile(file, "relaxation.py", "exec"), module.__dict__)
-        rule = module.__dict__["Relaxation"](eta=0.75)
-    finally:
-        del sys.modules["relaxation"]
-    assert rule.kernel == "relaxation"
-
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 5))
     y = (X @ rng.standard_normal(5) + 0.7 * rng.standard_normal(60) > 0).astype(int)
-    expected = solve(Problem(X, y), rule, engine="reference", stop=MaxEpochs(4))
     rows = "\n".join(f"{label} " + " ".join(repr(float(v)) for v in x) for x, label in zip(X, y, strict=True))
-    ran = subprocess.run(
-        ["./added"], cwd=core, input=f"60 5 0.75 4\n{rows}\n", capture_output=True, text=True, check=True
-    )
-    bias, updates, *weights = (float(word) for word in ran.stdout.split())
-    assert updates == expected.n_updates > 10
-    np.testing.assert_allclose([*weights, bias], [*expected.weights, expected.bias], rtol=1e-10)
+    for rule in (relaxation(eta=0.75), Normed(eta=0.75)):
+        expected = solve(Problem(X, y), rule, engine="reference", stop=MaxEpochs(4))
+        ran = subprocess.run(
+            ["./added", rule.name], cwd=core, input=f"60 5 0.75 4\n{rows}\n", capture_output=True, text=True, check=True
+        )
+        bias, updates, *weights = (float(word) for word in ran.stdout.split())
+        assert updates == expected.n_updates > 10
+        np.testing.assert_allclose([*weights, bias], [*expected.weights, expected.bias], rtol=1e-10)
