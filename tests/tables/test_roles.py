@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.fit import fit
 from separatrix.tables.settings import MemoryBudget
-from small_tables import fitted, predicted, written
+from small_tables import QUICK, fitted, opened, predicted, written
 
 N = 60
 LABELS = ["pq"[(k // 3) % 2] for k in range(N)]
@@ -109,6 +113,20 @@ def test_long_texts_are_bags_of_words(kind, tmp_path):
     assert named.preparation.names == model.preparation.names
     assert named.facts.notes == ()
     assert named.estimator.coef_.tolist() == model.estimator.coef_.tolist()
+
+
+def test_words_have_a_weaker_penalty_unless_one_is_given(tmp_path):
+    words = beside(tmp_path / "t.csv", body=SENTENCES)
+    numbers = written({"n": NUMBER, "y": LABELS}, tmp_path / "u.csv")
+    logistic = replace(QUICK, model="logistic")
+    for path, settings, C in (
+        (words, logistic, 10.0),
+        (words, replace(logistic, parameters={"C": 2.0}), 2.0),
+        (words, replace(QUICK, model="svm"), 1.0),
+        (numbers, logistic, 1.0),
+    ):
+        with opened(path) as source:
+            assert fit(source, ColumnOptions("y"), settings).model.estimator.C == C
 
 
 def test_few_different_sentences_are_categories(tmp_path):

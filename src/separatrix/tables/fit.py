@@ -19,7 +19,7 @@ from separatrix.tables.deciding import Decisions, check_decisions
 from separatrix.tables.deviations import deviations
 from separatrix.tables.disk import cache
 from separatrix.tables.facts import Facts
-from separatrix.tables.kinds import ON_DISK, make
+from separatrix.tables.kinds import MODELS, ON_DISK, make
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable, prepare
 from separatrix.tables.scores import Scores
@@ -85,6 +85,8 @@ def fit(
             table.train, run = rows, train
         else:
             settings = anywhere
+        if table.preparation.role("text") and not settings.tune:
+            settings = replace(settings, parameters={**(MODELS[settings.model].words or {}), **settings.parameters})
         facts = replace(table.facts, settings=settings)
         check_decisions(settings, table)
         watch("fit")

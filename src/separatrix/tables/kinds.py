@@ -27,6 +27,9 @@ class ModelKind(NamedTuple):
     rate : dict, optional
         Parameters that hold as long as neither the loss nor the learning rate is chosen, and the rows are in memory:
         on disk a group of rows at a time is learned from, whose losses say nothing of progress.
+    words : dict, optional
+        Parameters that hold where there are words among the features, as long as they are not chosen: rows of tf-idf
+        have length 1, so that a penalty fit for scaled numbers leaves their weights too small.
     """
 
     title: str
@@ -35,6 +38,7 @@ class ModelKind(NamedTuple):
     epochs: int | None = None
     on_disk: bool = False
     rate: dict[str, Any] | None = None
+    words: dict[str, Any] | None = None
 
 
 MODELS = {
@@ -50,7 +54,7 @@ MODELS = {
         on_disk=True,
         rate={"eta0": 0.1, "learning_rate": "adaptive"},
     ),
-    "logistic": ModelKind("logistic regression", "LogisticRegression", {}),
+    "logistic": ModelKind("logistic regression", "LogisticRegression", {}, words={"C": 10.0}),
     "svm": ModelKind("linear SVM", "LinearSVM", {}),
     "online-svm": ModelKind("online linear SVM", "OnlineSVM", {}, on_disk=True),
     "pa": ModelKind("passive-aggressive classifier", "PassiveAggressive", {"average": True}, on_disk=True),
