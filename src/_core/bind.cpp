@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "bind_examples.hpp"
 #include "bind_matrix.hpp"
 #include "order.hpp"
 
@@ -99,64 +100,6 @@ nb::tuple take_votes(HeldTask& held) {
 
 // ---------------------------------------------------------------------------------------------- the loops
 
-struct Examples {
-    Vector<const std::int32_t> codes;
-    std::optional<Vector<const double>> weights;
-    std::optional<Vector<const std::uint32_t>> order;
-    std::optional<Vector<const double>> shares;
-
-    // Check what a pass over begin..end will read, of a pool of `pool` examples when it may look at them all.
-    Pass pass(const Matrix& m, std::int64_t begin, std::int64_t end, bool whole, double bias_square,
-              double clock) const {
-        expect(std::int64_t(codes.shape(0)) == m.rows, "codes and rows differ in number");
-        expect(!weights || std::int64_t(weights->shape(0)) == m.rows, "weights and rows differ in number");
-        const std::int64_t pool = order ? std::int64_t(order->shape(0)) : m.rows;
-        expect(0 <= begin && begin <= end && end <= pool, "begin and end must lie within the examples");
-        expect_aligned(codes.data(), "codes");
-        if (weights) expect_aligned(weights->data(), "weights");
-        expect(!shares || std::int64_t(shares->shape(0)) == pool, "shares and examples differ in number");
-        if (shares) expect_aligned(shares->data(), "shares");
-        if (order) {
-            expect_aligned(order->data(), "order");
-            std::uint32_t largest = 0;
-            const std::int64_t from = whole ? 0 : begin, to = whole ? pool : end;
-            for (std::int64_t p = from; p < to; ++p) largest = std::max(largest, order->data()[p]);
-            expect(from == to || std::int64_t(largest) < m.rows, "order names a row that is not there");
-        }
-        return {codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr,
-                shares ? shares->data() : nullptr, begin, end, pool, bias_square, clock, nullptr};
-    }
-};
-
-// Weights at the start of cache lines while dense rows are visited: a vector that lies across two lines takes twice as
-// long to read and to write, and NumPy's arrays mostly do.
-class AlignedWeights {
-public:
-    void take(std::vector<BinaryTask>& tasks, std::int64_t cols) {
-        const std::int64_t room = (cols + kLine - 1) / kLine * kLine;
-        cols_ = cols;
-        store_.resize(room * tasks.size() + kLine);
-        double* next = store_.data();
-        while (reinterpret_cast<std::uintptr_t>(next) % (kLine * sizeof(double)) != 0) ++next;
-        for (BinaryTask& t : tasks) {
-            theirs_.push_back(t.w);
-            std::copy(t.w, t.w + cols, next);
-            t.w = next;
-            next += room;
-        }
-    }
-
-    void give_back(const std::vector<BinaryTask>& tasks) {
-        for (std::size_t k = 0; k < theirs_.size(); ++k) std::copy(tasks[k].w, tasks[k].w + cols_, theirs_[k]);
-    }
-
-private:
-    static constexpr std::int64_t kLine = 8;
-    std::int64_t cols_ = 0;
-    std::vector<double> store_;
-    std::vector<double*> theirs_;
-};
-
 // The number of the rule of this name, and what is known of it.
 int rule_number(const std::string& name) {
     std::string known;
@@ -179,8 +122,8 @@ void make_rule(Rule* rule, const std::string& name, const std::vector<double>& p
     new (rule) Rule(made);
 }
 
-// What the rules need: the names of their parameters and whether each is asked at every example, can learn from folds, and
-// keeps a spread.
+// What the rules need: the names of their parameters and whether each is asked at every example, can learn from folds, keeps
+// a spread, and can learn several classes together.
 nb::dict rules() {
     nb::dict all;
     for (int k = 0; k < kernels().n_rules; ++k) {
@@ -192,6 +135,7 @@ nb::dict rules() {
         about["always"] = facts.always;
         about["folds"] = facts.folds;
         about["spread"] = facts.spread;
+        about["joint"] = facts.joint;
         all[facts.name] = about;
     }
     return all;
@@ -247,8 +191,8 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     std::int64_t bad = all_good;
     double after = clock;
     nb::gil_scoped_release free;
-    AlignedWeights aligned;
-    if (X.m.layout == Layout::dense) aligned.take(plain, X.m.cols);
+    AlignedWeights aligned(X.m, plain.size());
+    for (BinaryTask& t : plain) t.w = aligned.take(t.w);
     in_parallel(std::int64_t(plain.size()), n_jobs, [&](std::int64_t first, std::int64_t last) {
         Pass mine = pass;
         const int n = int(last - first);
@@ -267,7 +211,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         if (row != all_good && (bad == all_good || row < bad)) bad = row;
         if (row == all_good) after = mine.clock;
     });
-    aligned.give_back(plain);
+    aligned.give_back();
     return {bad, after};
 }
 
@@ -417,6 +361,7 @@ NB_MODULE(_core, module) {
 
     bind_margin(module);
     bind_dual(module);
+    bind_joint(module);
     bind_csv(module);
     bind_exact(module);
     bind_libsvm(module);

@@ -68,6 +68,7 @@ struct Votes {
 const Kernels& kernels();  // of the build in use
 
 void bind_dual(nb::module_& module);
+void bind_joint(nb::module_& module);
 void bind_margin(nb::module_& module);
 void bind_csv(nb::module_& module);
 void bind_exact(nb::module_& module);

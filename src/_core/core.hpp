@@ -77,6 +77,21 @@ struct BinaryTask {
     double doubt;            // times |x|: how far a quick prediction can be from the exact one
 };
 
+// Classes that are learned together (joint.hpp): a weight vector and a bias each, and in `shared` what they have in
+// common: the counts, the times and the losses (its weights and its bias are not used). There tie_is_mistake is for a
+// rival that comes before the correct class, and for one that comes after it.
+struct JointTask {
+    BinaryTask shared;
+    int n_classes;                    // 2 or more
+    double* const* w;                 // of each class
+    double* bias;                     // of each class; so are the other biases
+    double* average_correction;       // averaged: one row for each class, else null
+    double* average_correction_bias;
+    double* pocket;                   // pocket: one row for each class, else null
+    double* pocket_bias;
+    double* scores;                   // scratch: one number for each class
+};
+
 // A rule of rules.hpp: its number in the list there, and its parameters in the order that it names them.
 constexpr int kMostParameters = 4;
 struct Rule {
@@ -92,6 +107,7 @@ struct RuleFacts {
     bool always;  // it is asked at every example, not only at mistakes
     bool folds;   // it can learn from several examples at once
     bool spread;  // it keeps a spread of each weight
+    bool joint;   // it can learn several classes together
     const char* (*refuse)(const double* parameters);  // why they cannot be, or null
 };
 
@@ -159,7 +175,9 @@ struct Kernels {
     std::int64_t (*visit)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks);
     std::int64_t (*visit_dual)(const KernelStore&, Pass&, const Rule&, BinaryTask&);
     std::int64_t (*fold)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks, const Folds&, const Scratch&);
+    std::int64_t (*visit_joint)(const Matrix&, Pass&, const Rule&, JointTask&);
     std::int64_t (*tally)(const Matrix&, const Pass&, const BinaryTask&, bool smooth, Tally*);
+    std::int64_t (*tally_joint)(const Matrix&, const Pass&, const JointTask&, bool smooth, Tally*);
     void (*decide)(const Matrix&, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
                    int n_tasks, double* out);
     void (*square_norms)(const Matrix&, double* out);

@@ -18,6 +18,7 @@ namespace SX_BUILD {
 #include "screen.hpp"
 #include "spread.hpp"
 #include "loop.hpp"
+#include "joint.hpp"
 #include "fold.hpp"
 #include "dual_rows.hpp"
 
@@ -45,6 +46,25 @@ std::int64_t fold(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* tas
                 return all_good;  // which bind.cpp does not ask for
             }
         });
+    });
+}
+
+std::int64_t visit_joint(const Matrix& m, Pass& pass, const Rule& rule, JointTask& task) {
+    return with_rows(m, [&](const auto& X) {
+        return with_rule(rule, [&]<class R>(const R& each) -> std::int64_t {
+            if constexpr (R::kJoint) {
+                return visit_jointly(X, pass, each, task);
+            } else {
+                return all_good;  // which bind_joint.cpp does not ask for
+            }
+        });
+    });
+}
+
+std::int64_t tally_joint(const Matrix& m, const Pass& pass, const JointTask& task, bool smooth, Tally* out) {
+    return with_rows(m, [&](const auto& X) {
+        return smooth ? tally_jointly<true>(X, pass, task, HUGE_VAL, out)
+                      : tally_jointly<false>(X, pass, task, HUGE_VAL, out);
     });
 }
 
@@ -116,8 +136,9 @@ extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
 extern const ExactKernels exact_kernels;
 extern const Kernels kernels;
-constinit const Kernels kernels = {SX_NAME(SX_BUILD), Facts<Rules>::all, Facts<Rules>::count, visit, visit_dual, fold, tally, decide, square_norms, survey, first_bad_row,
-                         &dual_kernels, &margin_kernels, &exact_kernels};
+constinit const Kernels kernels = {SX_NAME(SX_BUILD), Facts<Rules>::all, Facts<Rules>::count, visit, visit_dual, fold,
+                                    visit_joint, tally, tally_joint, decide, square_norms, survey, first_bad_row,
+                                    &dual_kernels, &margin_kernels, &exact_kernels};
 
 }  // namespace SX_BUILD
 }  // namespace sx

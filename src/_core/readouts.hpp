@@ -40,6 +40,22 @@ inline double square_of(const double* w, std::int64_t n) {
     return sum;
 }
 
+// Add the losses of one example at its margin.
+template <bool Smooth>
+SX_HOT void add_losses(double weight, double margin, bool wrong, Tally* out) {
+    if (Smooth) {
+        out->squared += weight * SquaredLoss(margin).loss();
+        out->log += weight * LogLoss(margin).loss();
+        const double shortfall = margin < 1.0 ? 1.0 - margin : 0.0;
+        out->hinge += weight * shortfall;
+        out->squared_hinge += weight * (shortfall * shortfall);
+    }
+    if (wrong) {
+        out->zero_one += weight;
+        out->perceptron -= weight * margin;
+    }
+}
+
 // Sum the losses of one weight vector, those that are positive for correct predictions too only with Smooth; give up
 // once the weight of the mistakes reaches `limit` (the result is then `limit` or more).
 template <bool Smooth, class Rows>
@@ -54,19 +70,8 @@ std::int64_t tally_rows(const Rows& X, const Pass& pass, const BinaryTask& t, do
         if (!is_finite(a)) return i;
         const bool positive = pass.codes[i] == t.positive;
         const double margin = positive ? a : -a;
-        const double weight = weight_at(pass, p, i);
-        if (Smooth) {
-            out->squared += weight * SquaredLoss(margin).loss();
-            out->log += weight * LogLoss(margin).loss();
-            const double shortfall = margin < 1.0 ? 1.0 - margin : 0.0;
-            out->hinge += weight * shortfall;
-            out->squared_hinge += weight * (shortfall * shortfall);
-        }
-        if (is_mistake(margin, 0.0, t.tie_is_mistake[positive])) {
-            out->zero_one += weight;
-            out->perceptron -= weight * margin;
-            if (out->zero_one >= limit) return all_good;
-        }
+        add_losses<Smooth>(weight_at(pass, p, i), margin, is_mistake(margin, 0.0, t.tie_is_mistake[positive]), out);
+        if (out->zero_one >= limit) return all_good;
     }
     return all_good;
 }

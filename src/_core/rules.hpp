@@ -33,6 +33,7 @@ struct Plain {
     static constexpr bool kNorm = false;     // it reads n
     static constexpr bool kSpread = false;   // it keeps a spread of each weight
     static constexpr bool kFolds = true;     // it can learn from several examples at once
+    static constexpr bool kJoint = false;    // it can learn several classes together
     static constexpr bool kPaced = false;    // a fold as a whole sets the step, and shrinks even where nothing is added
     static constexpr double threshold = 0.0;  // a margin below it is a mistake
     static constexpr bool bias_shrinks = false;
@@ -61,7 +62,7 @@ struct Plain {
 struct Threshold : Plain {
     using Loss = CriterionLoss;
     static constexpr const char* name = "threshold";
-    static constexpr bool kAlways = false;
+    static constexpr bool kAlways = false, kJoint = true;
     SX_PARAMETERS("eta", "threshold");
     double eta, threshold;
 
@@ -178,6 +179,7 @@ struct WithCost : OneByOne {
 };
 struct PA : OneByOne {
     static constexpr const char* name = "pa";
+    static constexpr bool kJoint = true;
     explicit PA(const double*) {}
     SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
         return {1.0, part_of(t) * (q > 0.0 ? (1.0 - at.margin) / q : 0.0)};
@@ -185,6 +187,7 @@ struct PA : OneByOne {
 };
 struct PA1 : WithCost {
     static constexpr const char* name = "pa1";
+    static constexpr bool kJoint = true;
     using WithCost::WithCost;
     SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
         const double tau = q > 0.0 ? (1.0 - at.margin) / q : 0.0;
@@ -193,6 +196,7 @@ struct PA1 : WithCost {
 };
 struct PA2 : WithCost {
     static constexpr const char* name = "pa2";
+    static constexpr bool kJoint = true;
     using WithCost::WithCost;
     SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
         return {1.0, part_of(t) * ((1.0 - at.margin) / (q + 1.0 / (2.0 * C)))};
@@ -300,6 +304,6 @@ struct Facts;
 template <class... R>
 struct Facts<List<R...>> {
     static constexpr RuleFacts all[] = {
-        {R::name, R::names, R::n_names, R::kAlways, R::kFolds, R::kSpread, &R::refuse}...};
+        {R::name, R::names, R::n_names, R::kAlways, R::kFolds, R::kSpread, R::kJoint, &R::refuse}...};
     static constexpr int count = sizeof...(R);
 };

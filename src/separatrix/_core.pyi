@@ -36,6 +36,20 @@ class BinaryTask:
     ) -> None: ...
     def take_votes(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
 
+class JointTask:
+    def __init__(
+        self,
+        w: NDArray[np.float64],
+        biases: NDArray[np.float64],
+        real: NDArray[np.float64],
+        count: NDArray[np.int64],
+        average_correction: NDArray[np.float64] | None,
+        pocket: NDArray[np.float64] | None,
+        tie_is_mistake: tuple[bool, bool],
+    ) -> None: ...
+
+JOINT_BIAS_ROWS: int
+
 class Examples:
     def __init__(
         self,
@@ -69,6 +83,19 @@ def visit(
 ) -> tuple[int, float]: ...
 def tally(
     X: Matrix, examples: Examples, begin: int, end: int, task: BinaryTask, smooth: bool
+) -> tuple[int, float, float, float, float, float, float]: ...
+def visit_joint(
+    X: Matrix,
+    examples: Examples,
+    begin: int,
+    end: int,
+    task: JointTask,
+    rule: Rule,
+    bias_square: float,
+    clock: float,
+) -> tuple[int, float]: ...
+def tally_joint(
+    X: Matrix, examples: Examples, begin: int, end: int, task: JointTask, smooth: bool
 ) -> tuple[int, float, float, float, float, float, float]: ...
 def decide(X: Matrix, w: NDArray[np.float64], bias: NDArray[np.float64], n_jobs: int) -> NDArray[np.float64]: ...
 def square_norms(X: Matrix) -> NDArray[np.float64]: ...

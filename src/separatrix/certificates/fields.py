@@ -12,10 +12,11 @@ from separatrix.text import read_json
 Number = int | float
 
 VERSION = 1
-DATA, CLASSES, MODEL = (
+DATA, CLASSES, MODEL, JOINT = (
     "separatrix certificate",
     "separatrix certificates of several classes",
     "separatrix certificate of a model",
+    "separatrix certificate of a joint model",
 )
 
 _LONGEST_DECIMAL = 4096  # bits

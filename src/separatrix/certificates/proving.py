@@ -60,7 +60,7 @@ class ProvedBounds:
 
     def radius(self, constant: float) -> float:
         """Return R, the length of the longest row with the bias as a coordinate of this size, at most."""
-        return _hypotenuse(self.longest, constant)
+        return hypotenuse(self.longest, constant)
 
     def mistakes(self, constant: float) -> float:
         """Return ``(R / gamma)^2`` in the coordinates (x, constant), at most; infinite if nothing is proved.
@@ -69,7 +69,7 @@ class ProvedBounds:
         """
         if self.reach is None or self.reach.least == 0.0:  # too small for a number
             return math.inf
-        length = _hypotenuse(self.reach.length, _up(self.reach.bias / constant) if constant else 0.0)
+        length = hypotenuse(self.reach.length, _up(self.reach.bias / constant) if constant else 0.0)
         ratio = _up(self.radius(constant) * _up(length / self.reach.least))
         return _up(ratio * ratio) if ratio < 1e150 else math.inf
 
@@ -89,7 +89,7 @@ def _down(x: float) -> float:
     return math.nextafter(x, -math.inf)
 
 
-def _hypotenuse(a: float, b: float) -> float:
+def hypotenuse(a: float, b: float) -> float:
     """Return no less than the length of (a, b); the standard library's is within one unit of it."""
     return a if b == 0.0 else _up(_up(math.hypot(a, b)))
 

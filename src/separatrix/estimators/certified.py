@@ -114,13 +114,15 @@ class Certified:
         coef = self.coef_.toarray() if is_sparse(self.coef_) else self.coef_
         mark = hashlib.blake2b(coef.tobytes() + self.intercept_.tobytes()).hexdigest()
         if record.certified is None or record.certified[0] != mark:
-            codes = positives(len(self.classes_))
-            certificates = [
-                self._certificate(record, rows, which, code, coef[which]) for which, code in enumerate(codes)
-            ]
-            several = dict(zip(self.classes_.tolist(), certificates, strict=True)) if len(certificates) > 1 else {}
-            record.certified = mark, several or certificates[0]
+            record.certified = mark, self._certificates(record, rows)
         return record.certified[1]
+
+    def _certificates(self, record: FitRecord, rows: Rows) -> Any:
+        """Return the certificate of the only task, or for several classes a dict of them by label."""
+        coef = self.coef_.toarray() if is_sparse(self.coef_) else self.coef_
+        codes = positives(len(self.classes_))
+        certificates = [self._certificate(record, rows, which, code, coef[which]) for which, code in enumerate(codes)]
+        return dict(zip(self.classes_.tolist(), certificates, strict=True)) if len(codes) > 1 else certificates[0]
 
     def _certificate(self, record: FitRecord, rows: Rows, which: int, code: int, coef: Floats) -> ModelCertificate:
         kept = None if record.weights is None else np.flatnonzero(record.weights > 0)

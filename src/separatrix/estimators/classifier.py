@@ -97,6 +97,15 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Whether an epoch without mistakes proves that the weights which the model keeps make none."""
         return False
 
+    @property
+    def _learned_together(self) -> bool:
+        """Whether more than two classes were learned together, so that no plane parts one from the rest."""
+        return False
+
+    def _joins_tasks(self) -> bool:
+        """Whether predictions join several tasks, so that the mistakes of the tasks are not the model's."""
+        return len(self.classes_) > 2
+
     def _count_wrong(self, problem: Problem) -> tuple[int, int] | None:
         """Return how many training rows the model gets wrong, of how many; None where that would take too long."""
         return count_wrong(problem, self._decide, tie_is_positive=self.boundary != "negative")
@@ -192,7 +201,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
             whole = self._loop_proves() and held_out_fraction(stop) == 0 and all(map(verified, states))
             scaled = any(getattr(state, "unit", 1.0) != 1 for state in states)  # the loop saw other weights
             self.status_ = with_kept_errors(
-                self.status_, states, f"{self.readout} weights", n_classes=len(self.classes_),
+                self.status_, states, f"{self.readout} weights", several=self._joins_tasks(),
                 proved=whole and not scaled, count=lambda: self._count_wrong(problem),
                 count_exactly=lambda: self._count_exactly(problem, every_task=whole),
             )  # fmt: skip

@@ -31,7 +31,7 @@ def with_kept_errors(
     states: Sequence[Any],
     what: str,
     *,
-    n_classes: int,
+    several: bool,
     proved: bool,
     count: Callable[[], tuple[int, int] | None],
     count_exactly: Callable[[], tuple[int, int] | None] = lambda: None,
@@ -46,8 +46,8 @@ def with_kept_errors(
         The tasks; each knows the mistakes of its last epoch.
     what : str
         The name of the kept weights.
-    n_classes : int
-        Of more than two, predictions join the tasks: their mistakes are not the model's.
+    several : bool
+        Whether predictions join several tasks: their mistakes are then not the model's.
     proved : bool
         Whether an epoch without mistakes proves that the kept weights make none.
     count : callable
@@ -57,7 +57,7 @@ def with_kept_errors(
     """
     if not counts_errors(status.text) or status.interrupted:
         return status
-    seen = _seen(status, states, n_classes)
+    seen = _seen(status, states, several=several)
     if what == "last weights" and _another_loss(status, states):
         return status
     try:
@@ -127,9 +127,9 @@ def _another_loss(status: Status, states: Sequence[Any]) -> bool:
     return "mistake" not in status.text and other
 
 
-def _seen(status: Status, states: Sequence[Any], n_classes: int) -> float | None:
+def _seen(status: Status, states: Sequence[Any], *, several: bool) -> float | None:
     """Return the errors that the status names, None where they cannot be those of the model."""
-    if n_classes > 2:
+    if several:
         return 0 if status.converged and not any(state.mistakes for state in states) else None
     (state,) = states
     return errors_seen(status.text, state.mistakes, getattr(state, "last_report", None))

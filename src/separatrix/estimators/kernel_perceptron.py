@@ -214,7 +214,8 @@ class KernelPerceptron(KernelClassifier):
             self._keep(problem, kernel, cache, solutions)
             small = problem.n * len(self.support_) <= _SMALL  # where rounding could decide, predictions do
             self.status_ = with_kept_errors(
-                joint_status(solutions, self.classes_), states, f"{self.readout} weights", n_classes=len(self.classes_),
+                joint_status(solutions, self.classes_), states, f"{self.readout} weights",
+                several=len(self.classes_) > 2,
                 proved=not small and self.readout in ("last", "pocket") and held_out_fraction(stop) == 0
                 and all(map(verified, states)),
                 count=lambda: self._count_wrong(problem, cache, small=small),

@@ -116,8 +116,7 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
         )
 
     def _run(self, problem: Problem, states: list[State], stop: Stop, seed: int) -> None:
-        for state, code in zip(states, positives(len(problem.classes)), strict=True):
-            state.positive = code
+        self._assign_classes(states, len(problem.classes))
         with self._observed(states) as (history, observers):
             solutions = solve_tasks(
                 problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
@@ -139,6 +138,11 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
             self.n_updates_ = sum(solution.n_updates for solution in solutions)
             self.status_ = joint_status(solutions, self.classes_)
 
+    def _assign_classes(self, states: list[State], n_classes: int) -> None:
+        """Say which class each state is of."""
+        for state, code in zip(states, positives(n_classes), strict=True):
+            state.positive = code
+
     def _loop_proves(self) -> bool:
         return self._rule().threshold < math.inf and self.readout in ("last", "pocket") and self.boundary != "correct"
 
@@ -151,8 +155,8 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
     def _fitted(self, states: list[State]) -> dict[str, Any]:
         readings = [read(state, self.readout) for state in states]
         return super()._fitted(states) | {
-            "coef_": np.array([weights for weights, _ in readings], dtype=np.float64),
-            "intercept_": np.array([float(bias) for _, bias in readings]),
+            "coef_": np.vstack([weights for weights, _ in readings]).astype(np.float64, copy=False),
+            "intercept_": np.hstack([bias for _, bias in readings]).astype(np.float64, copy=False),
         }
 
     def _start(self, problem: Problem, seed: int) -> list[State]:
@@ -199,12 +203,16 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
 
     def _validate_model(self, width: int, n_classes: int) -> None:
         super()._validate_model(width, n_classes)
+        self._validate_kept(width)
+
+    def _validate_kept(self, width: int) -> None:
+        """Refuse states that do not keep what the readout needs."""
         readout, constant = self._readout, self._bias_constant
         require(readout in ("last", "averaged", "voted", "pocket"), "its readout is unknown")
         require(is_real(constant) and 0 <= constant < math.inf, "its bias constant is not a number")
         voted, spreads = readout == "voted", getattr(self._rule(), "spread", False)
         for state in self._states:
-            require(len(state.weights) == width, "a state has weights of the wrong number")
+            require(state.weights.shape[-1] == width, "a state has weights of the wrong number")
             averaged = state.average_correction is not None
             require(averaged == (readout in ("averaged", "voted")), "a state keeps no average")
             require((state.spread is not None) == spreads, "a state keeps no spread, or one that it cannot have")

@@ -192,8 +192,12 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _probabilities(self) -> str:
         return "softmax" if type(self._states[0]) is MultinomialState else "sigmoid"
 
+    @property
+    def _learned_together(self) -> bool:
+        return self._probabilities == "softmax"
+
     def _certified(self) -> Any:
-        if hasattr(self, "_states") and self._probabilities == "softmax":
+        if hasattr(self, "_states") and self._learned_together:
             raise AttributeError(
                 "a multinomial model has no certificate_, because no single plane parts a class from the rest; its "
                 "duality_gap_ is proved, and sx.certify(X, y) is about data alone"

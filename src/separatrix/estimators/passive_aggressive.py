@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from separatrix.certificates.data import Data
-from separatrix.certificates.model import PlaneMeasures
-from separatrix.estimators.certified import FitRecord, within_bound
+from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.fitting import number
-from separatrix.estimators.linear import RuleClassifier
-from separatrix.geometry.rows import Floats
+from separatrix.estimators.joint import JointClassifier, Theorem
+from separatrix.loop.state import State
 from separatrix.rules import PA, PA1, PA2
 from separatrix.stops import NoProgress, Stop
 
 VARIANTS = ("pa", "pa1", "pa2")
 
 
-class PassiveAggressive(RuleClassifier):
+class PassiveAggressive(JointClassifier):
     """The passive-aggressive classifier: each example with a margin below 1 moves the weights just so far as it needs.
 
     ``w += tau * y * x``, with ``loss = 1 - y (w.x + b)`` and ``q = |x|^2 + K^2`` (the bias coordinate included):
@@ -46,11 +44,16 @@ class PassiveAggressive(RuleClassifier):
         A loss to keep in ``history_.loss``: its sum over the training examples for the weights as they are after an
         epoch. Its name is one of those of ``separatrix.rules.losses``, such as "zero_one", the number of training rows
         that these weights predict wrong, or "hinge". For more than two classes it is added over the one-vs-rest
-        problems.
+        problems, or with ``multi_class="joint"`` taken at the margin over the worst rival.
     every : int, default=1
         Record it after every so many epochs: ``history_.loss`` is None after the others.
     shuffle : bool or "random", default=True
         Visit the examples in a new order each epoch, or with "random" draw them with replacement.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        How more than two classes are learned: each against the rest, or together ("joint"). The margin is then that of
+        the correct class over the wrong class with the highest score, the first of those that tie; ``tau * x`` is added
+        to the weights of the one and taken from those of the other, with ``2 q`` in the place of q. Two classes have
+        one plane either way, and the same model.
     class_weight : dict or "balanced", optional
         Weight of each class.
     warm_start : bool, default=False
@@ -58,7 +61,8 @@ class PassiveAggressive(RuleClassifier):
     random_state : int, RandomState or None
         Where the order of visits comes from.
     n_jobs : int, optional
-        Threads for several classes (-1: all processors). They never change a result.
+        Threads for several classes (-1: all processors). They never change a result. Learning classes together takes
+        one.
     verbose : int, default=0
         With 1, show a progress bar during long runs.
 
@@ -74,9 +78,10 @@ class PassiveAggressive(RuleClassifier):
         Mistakes, loss, length of the weights and seconds, epoch by epoch.
     status_ : Status
         Why the run stopped; ``str(status_)`` is a sentence.
-    certificate_ : ModelCertificate, or a dict of them by class
+    certificate_ : ModelCertificate, or a dict of them by class; JointCertificate
         Certificate of the model on its training data, computed on first access. ``certificate_.mistakes`` has the
-        mistakes of the run and the most that the theorem of the variant allows.
+        mistakes of the run and the most that the theorem of the variant allows. Classes that were learned together have
+        one certificate (:class:`~separatrix.certificates.joint.JointCertificate`).
 
     Notes
     -----
@@ -85,7 +90,8 @@ class PassiveAggressive(RuleClassifier):
 
     If the plane u has a margin of at least 1 on every example, and R is the length of the longest, a run from zero
     weights makes at most ``R^2 |u|^2`` mistakes with PA, ``max(R^2, 1 / C) |u|^2`` with PA-I and
-    ``(R^2 + 1 / (2 C)) |u|^2`` with PA-II (Crammer, Dekel, Keshet, Shalev-Shwartz and Singer 2006).
+    ``(R^2 + 1 / (2 C)) |u|^2`` with PA-II (Crammer, Dekel, Keshet, Shalev-Shwartz and Singer 2006). Where classes are
+    learned together, u is the table of all weights and ``2 R^2`` takes the place of ``R^2``.
 
     Examples
     --------
@@ -94,6 +100,9 @@ class PassiveAggressive(RuleClassifier):
     >>> model = PassiveAggressive(random_state=0).fit(X, y)
     >>> model.predict(X).tolist()
     ['no', 'no', 'yes', 'yes']
+    >>> joint = PassiveAggressive(multi_class="joint", random_state=0).fit([[-2.0], [0.0], [2.0]], ["a", "b", "c"])
+    >>> joint.predict([[-1.5], [0.1], [2.5]]).tolist()
+    ['a', 'b', 'c']
     """
 
     init = "zeros"
@@ -111,6 +120,7 @@ class PassiveAggressive(RuleClassifier):
         record: str | None = None,
         every: int = 1,
         shuffle: bool | str = True,
+        multi_class: str = "ovr",
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -127,6 +137,7 @@ class PassiveAggressive(RuleClassifier):
         self.record = record
         self.every = every
         self.shuffle = shuffle
+        self.multi_class = multi_class
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -154,9 +165,7 @@ class PassiveAggressive(RuleClassifier):
     def _watch_mark(self) -> tuple[Any, ...]:
         return ("passive-aggressive", self.variant, float(self.C))
 
-    def _claims(
-        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
-    ) -> dict[str, Any]:
+    def _theorem(self, record: FitRecord, state: State) -> Theorem | None:
         """The theorems are about runs from zero over examples as they are.
 
         With ``tau`` as above and a plane u that has a margin of at least 1 everywhere, the sum of
@@ -166,11 +175,11 @@ class PassiveAggressive(RuleClassifier):
         """
         plain = record.weights is None or bool((record.weights == 1).all())
         if not (record.one_run and plain):
-            return {}
+            return None
         cost, variant = float(record.settings["C"]), record.settings["variant"]
         factors = {
             "pa": lambda square: square,
             "pa1": lambda square: max(square, 1.0 / cost),
             "pa2": lambda square: square + 0.5 / cost,
         }
-        return within_bound(data, self._states[which].all_mistakes, self._bias_constant, factors[variant])
+        return Theorem(state.all_mistakes, factors[variant])

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.certificates.data import Data
-from separatrix.certificates.model import PlaneMeasures
-from separatrix.estimators.certified import FitRecord, within_bound
+from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.contract import check_is_fitted
 from separatrix.estimators.fitting import check_batch, number
-from separatrix.estimators.linear import RuleClassifier
+from separatrix.estimators.joint import JointClassifier, Theorem
 from separatrix.estimators.voting import by_class
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import ties
 from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import check_readout
+from separatrix.loop.state import State
 from separatrix.rules import MarginPerceptron
 from separatrix.rules import Perceptron as PerceptronRule
 from separatrix.stops import NoMistakes, Stop
@@ -25,7 +24,7 @@ from separatrix.stops import NoMistakes, Stop
 _VOTED_WORK = 1 << 26  # products, up to which the votes on the training rows are worth counting: some 0.1 s
 
 
-class Perceptron(RuleClassifier):
+class Perceptron(JointClassifier):
     """The perceptron, in every form of the lectures.
 
     Each example that is misclassified moves the weights: ``w += eta0 * y * x``. If some plane separates the classes,
@@ -73,9 +72,16 @@ class Perceptron(RuleClassifier):
         A loss to keep in ``history_.loss``: its sum over the training examples for the weights as they are after an
         epoch. Its name is one of those of ``separatrix.rules.losses``, such as "zero_one", the number of training rows
         that these weights predict wrong (Lecture 004's L), or "perceptron" (Lecture 000's E_P). For more than two
-        classes it is added over the one-vs-rest problems.
+        classes it is added over the one-vs-rest problems, or with ``multi_class="joint"`` taken at the margin over the
+        worst rival.
     every : int, default=1
         Record it after every so many epochs: ``history_.loss`` is None after the others.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        How more than two classes are learned: each against the rest, or together ("joint"): a mistake adds ``eta0 * x``
+        to the weights of the correct class and takes it from those of the wrong class with the highest score, the first
+        of those that tie (Crammer and Singer 2003). A tie with the correct class is a mistake, unless ``boundary`` is
+        "correct"; "positive" and "negative", ``readout="voted"`` and batches are for one-vs-rest. A margin is that of
+        the two scores. Two classes have one plane either way, and the same model.
     class_weight : dict or "balanced", optional
         Weight of each class.
     warm_start : bool, default=False
@@ -83,7 +89,8 @@ class Perceptron(RuleClassifier):
         the epoch, to the bits that an uninterrupted run gives. When the classes, the number of features, the readout
         or the kind of bias have changed, ``fit`` starts anew.
     n_jobs : int, optional
-        Threads for several classes (-1: all processors). They never change a result.
+        Threads for several classes (-1: all processors). They never change a result. Learning classes together takes
+        one.
     random_state : int, RandomState or None
         Where the orders and the uniform start come from.
     verbose : int, default=0
@@ -105,8 +112,10 @@ class Perceptron(RuleClassifier):
         Mistakes, loss, length of the weights and seconds, epoch by epoch.
     status_ : Status
         Why the run stopped; ``str(status_)`` is a sentence.
-    certificate_ : ModelCertificate, or a dict of them by class
-        Certificate of the model on its training data, computed on first access.
+    certificate_ : ModelCertificate, or a dict of them by class; JointCertificate
+        Certificate of the model on its training data, computed on first access. Classes that were learned together have
+        one certificate (:class:`~separatrix.certificates.joint.JointCertificate`), whose bound on the mistakes is
+        ``2 (R / gamma)^2``, gamma being the joint margin of weights that it names.
     votes_ : tuple of Vote, or for more than two classes one such tuple for each class
         With ``readout="voted"``: every weight vector of the run, each with ``weights``, ``bias`` and ``count``, the
         number of examples that it survived. Computed on access.
@@ -138,6 +147,12 @@ class Perceptron(RuleClassifier):
     >>> voted = Perceptron(shuffle=False, readout="voted").fit([[1.0], [3.0], [-1.0]], [1, 1, -1])
     >>> [(vote.weights.tolist(), vote.bias, vote.count) for vote in voted.votes_]
     [([0.0], 0.0, 0.0), ([1.0], 1.0, 2.0), ([2.0], 0.0, 4.0)]
+
+    Three classes on a line, which no plane against the rest separates from its middle one:
+
+    >>> joint = Perceptron(multi_class="joint", shuffle=False).fit([[-2.0], [0.0], [2.0]], ["a", "b", "c"])
+    >>> str(joint.status_), joint.predict([[-1.5], [0.1], [2.5]]).tolist()
+    ('converged: no mistakes (epoch 3)', ['a', 'b', 'c'])
     """
 
     def __init__(
@@ -157,6 +172,7 @@ class Perceptron(RuleClassifier):
         stop: Stop | str | None = None,
         record: str | None = None,
         every: int = 1,
+        multi_class: str = "ovr",
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -177,6 +193,7 @@ class Perceptron(RuleClassifier):
         self.stop = stop
         self.record = record
         self.every = every
+        self.multi_class = multi_class
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -219,16 +236,14 @@ class Perceptron(RuleClassifier):
         eta, margin = number("eta0", self.eta0), number("margin", self.margin)
         return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
 
-    def _claims(
-        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
-    ) -> dict[str, Any]:
+    def _theorem(self, record: FitRecord, state: State) -> Theorem | None:
         """The theorem is about runs from zero, one example at a time and as it is, that learn from mistakes only."""
         start, margin = record.settings["init"], record.settings["margin"]
         plain = record.weights is None or bool((record.weights == 1).all())
         plain = plain and record.settings["batch_size"] == 1
         if not (record.one_run and isinstance(start, str) and start == "zeros" and plain and not margin):
-            return {}
-        return within_bound(data, self._states[which].updates, self._bias_constant)
+            return None
+        return Theorem(state.updates, lambda square: square)
 
     def _default_stop(self) -> Stop | None:
         return NoMistakes()

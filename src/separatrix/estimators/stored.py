@@ -8,6 +8,7 @@ from separatrix.models.registry import Stored
 
 _NO_RECORD = {"record": None, "every": 1}  # of files written before losses could be recorded
 _MEAN = {"reduction": "mean"}
+_ONE_VS_REST = {"multi_class": "ovr"}
 _DATA = ("_fit_record", "certificate_")  # what the model was fitted to
 
 
@@ -21,21 +22,23 @@ def _without_solver(parts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 STORED = {
     "Perceptron": Stored(
-        "separatrix.estimators.perceptron", transient=_DATA, defaults={**_NO_RECORD, **_MEAN, "batch_size": 1},
-        estimator=True,
+        "separatrix.estimators.perceptron", transient=_DATA, estimator=True,
+        defaults={**_NO_RECORD, **_MEAN, **_ONE_VS_REST, "batch_size": 1},
     ),
     "Neuron": Stored(
         "separatrix.estimators.neuron", transient=_DATA, defaults={**_NO_RECORD, **_MEAN}, estimator=True
     ),
     "LinearSVM": Stored("separatrix.estimators.linear_svm", transient=_DATA, upgrade=_without_solver, estimator=True),
     "LogisticRegression": Stored(
-        "separatrix.estimators.logistic_regression", transient=_DATA, defaults={"multi_class": "ovr"}, estimator=True
+        "separatrix.estimators.logistic_regression", transient=_DATA, defaults=_ONE_VS_REST, estimator=True
     ),
     "OnlineSVM": Stored(
         "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, defaults=_NO_RECORD,
         estimator=True,
     ),
-    "PassiveAggressive": Stored("separatrix.estimators.passive_aggressive", transient=_DATA, estimator=True),
+    "PassiveAggressive": Stored(
+        "separatrix.estimators.passive_aggressive", transient=_DATA, defaults=_ONE_VS_REST, estimator=True
+    ),
     "AROW": Stored("separatrix.estimators.arow", transient=_DATA, estimator=True),
     "SCW": Stored("separatrix.estimators.scw", transient=_DATA, estimator=True),
     "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from separatrix.loop.engines.base import Step
 from separatrix.loop.state import State
 from separatrix.rules import MarginPerceptron, Number, Perceptron
@@ -30,7 +32,7 @@ def in_units(rule: Any, states: Sequence[State], *, exact: bool = False) -> Any:
     if type(rule) in (Perceptron, MarginPerceptron) and not rule.threshold and not exact:
         eta = float(rule.eta)
         for state in states:
-            if not (state.updates or state.bias or state.weights.any()):
+            if not (state.updates or np.any(state.bias) or state.weights.any()):
                 state.unit = eta
         if all(state.unit == eta for state in states):
             return replace(rule, eta=1.0)

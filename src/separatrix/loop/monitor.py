@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from separatrix.loop.engines.base import Engine
+from separatrix.loop.joint import JointState
 from separatrix.loop.order import Order, Orders
 from separatrix.loop.problem import Problem
-from separatrix.loop.state import Array, State
+from separatrix.loop.state import State
 from separatrix.rules import Downhill
 from separatrix.rules.losses import LOSSES, Squared
 from separatrix.stops import Epoch, LossAtMost, LossFlat, MaxEpochs, Stop, StopReason, is_count
@@ -147,7 +148,7 @@ class LossMonitor:
         That slope is a multiple of the sum of ``y x``: it vanishes where both classes weigh and mean the same.
         """
         problem = self._problem
-        if problem.exact:
+        if problem.exact or isinstance(state, JointState):
             return ""
         weights = 1.0 if problem.weights is None else problem.weights
         signed = problem.signs(state.positive) * weights
@@ -201,16 +202,11 @@ class _Snapshot:
     """What an epoch changes of a state; it is restored in place, since the engines hold on to the arrays."""
 
     def __init__(self, state: State) -> None:
-        self._arrays = [array.copy() for array in self._of(state)]
+        self._arrays = [array.copy() for array in state.arrays]
         self._clock, self._position = state.clock, state.position
 
-    @staticmethod
-    def _of(state: State) -> list[Array]:
-        kept = (state.weights, state.real, state.count, state.average_correction, state.spread)
-        return [array for array in kept if array is not None]
-
     def restore(self, state: State) -> None:
-        for array, kept in zip(self._of(state), self._arrays, strict=True):
+        for array, kept in zip(state.arrays, self._arrays, strict=True):
             array[:] = kept
         state.clock, state.position = self._clock, self._position
 

@@ -161,7 +161,7 @@ class OnlineRun:
         for task in active:
             if self._loss_monitor is not None and task.reason is None:
                 state = task.state
-                if not (math.isfinite(_norm([state])) and math.isfinite(state.bias)):
+                if not all(map(math.isfinite, (_norm([state]), *np.ravel(state.bias).tolist()))):
                     self._diverge(task)
         return [task for task in active if task.reason is None]
 
@@ -192,7 +192,7 @@ class OnlineRun:
             return True
         if self._loss_monitor is not None:
             return not self._engine.tally(state, state.weights, state.bias, plan.rows).zero_one
-        probe = State.new(state.positive, state.weights, state.bias, readout="last", exact=self._problem.exact)
+        probe = state.probe(state.weights, state.bias, exact=self._problem.exact)
         length = self._problem.n if plan.rows is None else len(plan.rows)
         engine, begin = self._new_engine(), 0
         while begin < length and not probe.mistakes:  # weights that make none do not move
@@ -287,6 +287,7 @@ def _norm(states: Sequence[State]) -> float:
 
 def _square(weights: Any) -> float:
     """Return ``|w|^2``; not by NumPy, whose threads cost more than they help where the cores are busy."""
+    weights = weights.ravel()
     return float(np.dot(weights, weights)) if weights.dtype == object else _core.dot(weights, weights)
 
 

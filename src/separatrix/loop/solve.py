@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.loop.engines import ENGINES, check_reduction, predicted_ties, ties
+from separatrix.loop.engines import ENGINES, JOINT_ENGINES, check_reduction, predicted_ties, ties
 from separatrix.loop.engines.base import Engine
+from separatrix.loop.joint import JointState, check_joint
 from separatrix.loop.learning_rate import in_units, scaled_step
 from separatrix.loop.monitor import LossMonitor, Recording
 from separatrix.loop.order import Orders
@@ -220,6 +221,9 @@ def solve_tasks(
         _check_downhill_readout(rule, readout)
     elif watches_progress(stop):
         raise ValueError(f"NoProgress monitors the loss of gradient descent; for {rule.name!r} use LossFlat")
+    joint = isinstance(states[0], JointState)
+    if joint:
+        check_joint(rule, readout=readout, boundary=boundary, batch_size=batch_size)
     for state in states:
         _check_first_update(state, rule, boundary)
         if isinstance(rule, Spreading):
@@ -250,7 +254,7 @@ def solve_tasks(
         for each in step_observers:
             each.on_step(step)
 
-    new_engine = partial(_engine_type(engine), problem, rule, boundary=boundary, n_jobs=n_jobs)
+    new_engine = partial(_engine_type(engine, joint=joint), problem, rule, boundary=boundary, n_jobs=n_jobs)
     made: Engine = new_engine(batch_size=fold, on_step=on_step if step_observers else None, reduction=reduction)
     clock, epochs = max(state.clock for state in states), max(state.epochs for state in states)
     for state in states:
@@ -288,12 +292,12 @@ def _default_stop(rule: Any) -> Stop:
     return limit if rule.schedule == "adaptive" else NoProgress() | limit
 
 
-def _engine_type(name: Any) -> Any:
+def _engine_type(name: Any, *, joint: bool = False) -> Any:
     if callable(name):
         return name
     if name not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; found {name!r}")
-    return ENGINES[name]
+    return JOINT_ENGINES[name] if joint else ENGINES[name]
 
 
 def _fold_size(batch_size: Any, readout: str) -> int | str:
@@ -335,7 +339,7 @@ def _check_width(rule: Spreading, d: int) -> None:
 
 def _check_first_update(state: State, rule: Any, boundary: str) -> None:
     """Refuse a run that can never move: zero weights make every margin a tie, and no tie is a mistake."""
-    if any(ties(boundary)) or rule.threshold > 0 or state.bias != 0 or any(state.weights != 0):
+    if any(ties(boundary)) or rule.threshold > 0 or np.any(state.bias != 0) or np.any(state.weights != 0):
         return
     raise ValueError(
         f"boundary={boundary!r} with zero starting weights can never make a first update: every example is a tie, and "

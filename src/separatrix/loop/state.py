@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from separatrix.rules import Number
 from separatrix.stops import Epoch, StopReason
 
 Array = NDArray[Any]
+Kind = TypeVar("Kind", bound="State")
 
 SLOTS, COUNTS = len(_core.REAL_SLOTS), len(_core.COUNT_SLOTS)  # of State.real and State.count
 
@@ -148,8 +149,9 @@ class State(Resumable):
 
     @classmethod
     def new(
-        cls, positive: int, weights: Array, bias: Number, *, readout: str, clock: Number = 0, exact: bool = False
-    ) -> State:
+        cls: type[Kind], positive: int, weights: Array, bias: Number, *, readout: str, clock: Number = 0,
+        exact: bool = False,
+    ) -> Kind:  # fmt: skip
         """Return a fresh state that starts from these weights."""
         kind: Any = object if exact else np.float64
         weights = np.array(weights, dtype=kind)
@@ -160,7 +162,7 @@ class State(Resumable):
         state.scale = state.rate = state.epoch_loss_factor = zero + 1
         state.birth = state.run_start = clock
         if readout in ("averaged", "voted"):
-            state.average_correction = np.array([zero] * len(weights), dtype=kind)
+            state.average_correction = np.zeros_like(weights)
         if readout == "voted":
             state.votes = []
             state.start = (weights.copy(), bias)
@@ -217,6 +219,16 @@ class State(Resumable):
             twin.votes = [(rows, -signed, times) for rows, signed, times in twin.votes]
         return twin
 
+    def probe(self, weights: Array, bias: Number, *, exact: bool) -> State:
+        """Return a fresh state of the same task with these weights."""
+        return State.new(self.positive, weights, bias, readout="last", exact=exact)
+
+    @property
+    def arrays(self) -> list[Array]:
+        """The arrays that an epoch changes."""
+        kept = (self.weights, self.real, self.count, self.average_correction, self.spread)
+        return [array for array in kept if array is not None]
+
     @property
     def all_mistakes(self) -> int:
         """The mistakes since this task was begun, those of an epoch that was cut short included."""
@@ -231,11 +243,12 @@ class State(Resumable):
         """Refuse a state that no run leaves."""
         from separatrix.loop.readouts import VotedWeights
 
-        require(is_array(self.weights, "f8", (None,), finite=True), "the weights of a state are not finite numbers")
-        width = len(self.weights)
+        fits = is_array(self.weights, "f8", self._shape(), finite=True)
+        require(fits, "the weights of a state are not finite numbers")
+        shape, width = self.weights.shape, self.weights.shape[-1]
         require(is_array(self.real, "f8", (SLOTS,)) and is_array(self.count, "i8", (COUNTS,)), "a state is damaged")
         for part in (self.average_correction, self.pocket):
-            require(part is None or is_array(part, "f8", (width,)), "a state holds weights of another number")
+            require(part is None or is_array(part, "f8", shape), "a state holds weights of another number")
         spread = self.spread
         if spread is not None:
             full = isinstance(spread, np.ndarray) and spread.ndim == 2
@@ -258,6 +271,11 @@ class State(Resumable):
             require(type(vote) is tuple and len(vote) == 3 and is_index(vote[0], "iu"), "a vote is damaged")
             require(all(is_array(part, "f8", (len(vote[0]),)) for part in vote[1:]), "a vote is damaged")
         self._validate_progress()
+
+    @staticmethod
+    def _shape() -> tuple[None, ...]:
+        """Return the form of the weights."""
+        return (None,)
 
 
 @dataclass(frozen=True)

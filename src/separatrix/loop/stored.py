@@ -12,6 +12,7 @@ STORED = {
         old_fields={"drift": "average_correction", "ballot": "voted_weights"},
         defaults={"past_mistakes": 0, "spread": None, "unit": 1.0},
     ),
+    "JointState": Stored("separatrix.loop.joint"),
     "Status": Stored("separatrix.loop.state"),
     "NetworkState": Stored("separatrix.loop.network", old_fields={"met": "epoch_loss"}),
     "Layer": Stored("separatrix.loop.network"),

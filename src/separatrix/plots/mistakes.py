@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from separatrix.certificates.joint import JointCertificate
 from separatrix.certificates.model import ModelCertificate
 from separatrix.estimators.perceptron import Perceptron
 from separatrix.geometry.rows import Floats
@@ -18,21 +19,24 @@ from separatrix.plots.canvas import colours_of, last, new_axes
 _FAR = 12.0  # a bound this many times the mistakes is drawn over their logarithm
 _TOTAL = "#555555"
 
+AnyCertificate = ModelCertificate | JointCertificate
+
 
 class _PerceptronRun(NamedTuple):
     """One perceptron: the mistakes of all its classes up to each epoch, and each class's certificate by name."""
 
     epochs: Floats
     mistakes: Floats
-    certificates: dict[str, ModelCertificate]
+    certificates: dict[str, AnyCertificate]
 
 
 def mistakes(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the cumulative mistakes of a perceptron by epoch, and their upper bound.
 
     If a plane separates the classes with margin gamma and no example is longer than R, a perceptron that starts at zero
-    makes at most ``(R / gamma)^2`` mistakes, in whatever order and however long it runs. The dashed line is that bound,
-    as ``model.certificate_`` proves it; where there is none, the title says why.
+    makes at most ``(R / gamma)^2`` mistakes, in whatever order and however long it runs; ``2 (R / gamma)^2``
+    with the joint margin of classes that are learned together. The dashed line is that bound, as
+    ``model.certificate_`` proves it; where there is none, the title says why.
 
     Parameters
     ----------
@@ -90,7 +94,7 @@ def _read(model: Any) -> _PerceptronRun:
     if not hasattr(perceptron, "history_"):
         raise ValueError("mistakes draws a fitted sx.Perceptron; this one is not fitted")
     certificates = perceptron.certificate_
-    own = {"": certificates} if isinstance(certificates, ModelCertificate) else certificates
+    own = certificates if isinstance(certificates, dict) else {"": certificates}
     counts = [each.mistakes.made for each in own.values() if each.mistakes is not None]
     before = (
         sum(counts) - perceptron.n_updates_ if len(counts) == len(own) else 0
@@ -111,7 +115,7 @@ def _curve(ax: Axes, run: _PerceptronRun, colour: Any, label: str) -> None:
     ax.plot(run.epochs, made, color=colour, linewidth=1.8, marker=marker, label=label)
 
 
-def _bound(ax: Axes, certificate: ModelCertificate, colour: Any, label: str | None = None) -> None:
+def _bound(ax: Axes, certificate: AnyCertificate, colour: Any, label: str | None = None) -> None:
     allowed = _allowed(certificate)
     if allowed is not None:
         ax.axhline(allowed, color=colour, linewidth=1.4, linestyle="dashed", label=label)
@@ -144,12 +148,13 @@ def _scales(ax: Axes, runs: list[_PerceptronRun]) -> None:
     ax.grid(visible=True, alpha=0.25)
 
 
-def _sentence(ax: Axes, certificates: list[ModelCertificate]) -> None:
+def _sentence(ax: Axes, certificates: list[AnyCertificate]) -> None:
     """Write into the title what is bounded, or why nothing is."""
     if any(each.mistakes is None for each in certificates):
         text = "no bound: the theorem needs one plain run from zero weights"
     elif all(_allowed(each) is None for each in certificates):
-        decided = all(each.data is not None and each.data.separable is not None for each in certificates)
+        data = [None if isinstance(each, JointCertificate) else each.data for each in certificates]
+        decided = all(each is not None and each.separable is not None for each in data)
         text = (
             f"no bound: {'no plane separates the classes' if decided else 'no plane is known to separate the classes'}"
         )
@@ -158,7 +163,7 @@ def _sentence(ax: Axes, certificates: list[ModelCertificate]) -> None:
     ax.set_title(text, fontsize="medium")
 
 
-def _allowed(certificate: ModelCertificate) -> float | None:
+def _allowed(certificate: AnyCertificate) -> float | None:
     bound = certificate.mistakes
     return None if bound is None or math.isinf(bound.allowed) else bound.allowed
 
@@ -167,7 +172,7 @@ def _counted(made: float) -> str:
     return f"{made:,.0f} mistake{'' if made == 1 else 's'}"
 
 
-def _most(certificate: ModelCertificate) -> str:
+def _most(certificate: AnyCertificate) -> str:
     """Return the bound in whole mistakes, or roughly where there are millions."""
     allowed = _allowed(certificate)
     if allowed is None:

@@ -396,7 +396,7 @@ def test_every_kind_of_model_has_a_report_with_all_sections(kind, classes, run, 
     assert bool(page.with_id("weights").all("table")) == planes
     assert ("distance from the boundary" in page.text()) == planes
     said = spaced(page.with_id("boundary"))
-    assert ("The classes are learned together (softmax)" in said) == (kind == "logistic" and classes == 3)
+    assert ("The classes are learned together;" in said) == (kind == "logistic" and classes == 3)
     assert ("Each class has its own plane (one-vs-rest)" in said) == (planes and kind != "logistic" and classes == 3)
     titles = [spaced(node) for node in page.with_id("boundary").all("h3")]
     assert titles[0] == "Margins by class"

@@ -21,6 +21,8 @@ _PRODUCTS_A_CHUNK = 1 << 23  # a few milliseconds, to begin with
 class CompiledEngine:
     """Runs a rule in the core. The GIL is released, and threads split the tasks, never the examples."""
 
+    _core_tally: Any = staticmethod(_core.tally)
+
     def __init__(
         self,
         problem: Problem,
@@ -46,7 +48,7 @@ class CompiledEngine:
         self._ties = ties(boundary)
         self._batch_size = batch_size
         self._n_jobs = n_jobs
-        self._tasks: dict[int, tuple[State, _core.BinaryTask]] = {}
+        self._tasks: dict[int, tuple[State, Any]] = {}
         matrix = problem.rows.matrix
         values = problem.rows.values
         quick = isinstance(values, np.ndarray) and values.dtype == np.float32
@@ -88,12 +90,26 @@ class CompiledEngine:
     def _visit(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int, rule: _core.Rule) -> None:
         """Let the core learn from some entries with this rule."""
         problem = self._problem
-        edges = plan.edges
+        examples = _core.Examples(problem.codes, problem.weights, plan.entries, plan.shares)
+        bad, clock = self._advance_core(states, examples, plan, begin, end, rule)
+        self._refuse(bad)
+        for state in states:
+            state.clock = clock
+            if state.votes is not None:
+                votes = self._task(state).take_votes()
+                if len(votes[0]):
+                    state.votes.append(votes)
+
+    def _advance_core(
+        self, states: Sequence[State], examples: _core.Examples, plan: EpochPlan, begin: int, end: int, rule: _core.Rule
+    ) -> tuple[int, float]:
+        """Call the core, and return the row that was not finite (or -1) and the clock after."""
+        problem, edges = self._problem, plan.edges
         if edges is not None:
             edges = edges[np.searchsorted(edges, begin) : np.searchsorted(edges, end, side="right")]
-        bad, clock = _core.visit(
+        return _core.visit(
             problem.rows.matrix,
-            _core.Examples(problem.codes, problem.weights, plan.entries, plan.shares),
+            examples,
             begin,
             end,
             [self._task(state) for state in states],
@@ -105,13 +121,6 @@ class CompiledEngine:
             self._lengths,
             self._n_jobs,
         )
-        self._refuse(bad)
-        for state in states:
-            state.clock = clock
-            if state.votes is not None:
-                votes = self._task(state).take_votes()
-                if len(votes[0]):
-                    state.votes.append(votes)
 
     def tally(
         self,
@@ -125,10 +134,10 @@ class CompiledEngine:
     ) -> Sums:
         """Return the losses of these weights for the state's task over these rows."""
         problem = self._problem
-        probe = State.new(state.positive, weights, bias, readout="last")
+        probe = state.probe(weights, bias, exact=False)
         end = problem.n if rows is None else len(rows)
         examples = _core.Examples(problem.codes, problem.weights, rows)
-        bad, *losses = _core.tally(problem.rows.matrix, examples, 0, end, self._make(probe, ties), smooth)
+        bad, *losses = self._core_tally(problem.rows.matrix, examples, 0, end, self._make(probe, ties), smooth)
         self._refuse(bad)
         return Sums(*losses)
 
@@ -142,13 +151,13 @@ class CompiledEngine:
             "overflow; scale the features first"
         )
 
-    def _task(self, state: State) -> _core.BinaryTask:
+    def _task(self, state: State) -> Any:
         held = self._tasks.get(id(state))
         if held is None:
             held = self._tasks[id(state)] = (state, self._make(state))
         return held[1]
 
-    def _make(self, state: State, ties: tuple[bool, bool] | None = None) -> _core.BinaryTask:
+    def _make(self, state: State, ties: tuple[bool, bool] | None = None) -> Any:
         weights: np.ndarray[Any, Any] = state.weights
         return _core.BinaryTask(
             weights, state.real, state.count, state.average_correction, state.pocket, state.positive,

@@ -22,7 +22,7 @@ from separatrix.loop.state import State
 from separatrix.rules import Downhill, Number, Update
 from separatrix.rules.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
 
-_COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
+COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
 
 
 class ReferenceEngine:
@@ -93,7 +93,7 @@ class ReferenceEngine:
         for i in rows:
             x, y = self._table[i], self._sign(state, i)
             remaining, clock = self._weight(i), state.clock
-            for copy in range(1, _COPIES + 1):
+            for copy in range(1, COPIES + 1):
                 if not remaining > 0:
                     break
                 activation = self._activation(state.weights, state.bias, x)
@@ -101,7 +101,7 @@ class ReferenceEngine:
                 mistake = self._is_mistake(margin, y)
                 moves = False
                 if mistake or self._smooth:
-                    share = remaining if remaining < 1 or copy == _COPIES else self._one
+                    share = remaining if remaining < 1 or copy == COPIES else self._one
                     self._check_pocket(state, order)
                     moves = self._learn(state, i, x, y, margin, share)
                     state.mistakes += mistake
@@ -280,17 +280,24 @@ class ReferenceEngine:
         tie_is_error = self._ties if ties is None else ties
         zero_one = criterion = squared = log = hinge = squared_hinge = 0 * self._one
         for i in range(self._problem.n) if rows is None else rows:
-            y = self._sign(state, int(i))
-            margin = y * self._activation(weights, bias, self._table[int(i)])
+            margin, wrong = self._judge(state, weights, bias, int(i), tie_is_error)
             if smooth:
                 squared += self._weight(int(i)) * float(Squared.value(float(margin)))
                 log += self._weight(int(i)) * float(Log.value(float(margin)))
                 hinge += self._weight(int(i)) * Hinge.value(margin)
                 squared_hinge += self._weight(int(i)) * SquaredHinge.value(margin)
-            if margin < 0 or (margin == 0 and tie_is_error[y > 0]):
+            if wrong:
                 zero_one += self._weight(int(i))
                 criterion += self._weight(int(i)) * PerceptronCriterion.value(margin)
         return Sums(zero_one, criterion, squared, log, hinge, squared_hinge)
+
+    def _judge(
+        self, state: State, weights: Any, bias: Number, i: int, tie_is_error: tuple[bool, bool]
+    ) -> tuple[Number, bool]:
+        """Return the margin of an example, and whether it is an error."""
+        y = self._sign(state, i)
+        margin = y * self._activation(weights, bias, self._table[i])
+        return margin, bool(margin < 0 or (margin == 0 and tie_is_error[y > 0]))
 
     def _divide(self, number: Number, by: Number) -> Number:
         return Fraction(number) / by if self._problem.exact else number / by

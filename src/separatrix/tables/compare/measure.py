@@ -250,11 +250,14 @@ def _proof(model: Any, trial: Trial, each: float, until: float) -> Guarantee | N
 def _margin(model: Any, trial: Trial) -> float:
     """Return a proved lower bound on the margin; not above 0 if a row is not on its own side."""
     from separatrix.certificates.data import binary_data
+    from separatrix.certificates.joint import joint_training_margin
     from separatrix.certificates.model import measure_plane
     from separatrix.estimators.one_vs_rest import positives
     from separatrix.geometry.rows import Rows
 
     codes = np.searchsorted(model.classes_, trial.y).astype(np.int32)
+    if getattr(model, "_learned_together", False):
+        return joint_training_margin(Rows(trial.X), codes, model.coef_, model.intercept_)
     coef = model.coef_.toarray() if is_sparse(model.coef_) else model.coef_
     matrix, least = Rows(trial.X), float("inf")
     for which, code in enumerate(positives(len(model.classes_))):

@@ -45,9 +45,7 @@ def _intro(context: ReportContext, inspected: InspectedRows) -> list[Content]:
     if BoundaryDistance.of(context.model).lengths is not None:
         parts.append(f"Distances are in {FEATURES[context.model.preparation.scale]}. ")
         if _learned_together(context):
-            parts.append(
-                "The classes are learned together (softmax); the boundary between two is where their scores are equal."
-            )
+            parts.append("The classes are learned together; the boundary between two is where their scores are equal.")
         elif len(context.labels) > 2:
             parts.append(
                 "Each class has its own plane (one-vs-rest), and the class with the highest score is predicted, so a "
@@ -133,8 +131,8 @@ def _boundaries(context: ReportContext, inspected: InspectedRows) -> list[Elemen
 
 
 def _learned_together(context: ReportContext) -> bool:
-    """Whether the scores of several classes are those of one softmax, so that none has a plane of its own."""
-    return getattr(context.model.estimator, "_probabilities", "") == "softmax"
+    """Whether several classes were learned together, so that none has a plane of its own."""
+    return bool(getattr(context.model.estimator, "_learned_together", False))
 
 
 def _ahead(scores: Floats, code: int) -> Floats:

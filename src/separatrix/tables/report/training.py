@@ -77,6 +77,11 @@ def mistake_bound(context: ReportContext) -> Bound | str:
     estimator, certificate = context.model.estimator, context.certificate
     if certificate is None:
         return "No mistake bound: the model has no certificate."
+    if estimator._learned_together:
+        return (
+            "No mistake bound is shown: the classes are learned together, and the certificate is about each class "
+            "against the rest. In Python, certificate_ of the fitted estimator bounds the mistakes."
+        )
     plain = (
         isinstance(estimator.init, str) and estimator.init == "zeros" and not estimator.margin
         and context.model.weight is None and estimator.class_weight is None and not context.facts.updates
