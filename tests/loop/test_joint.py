@@ -169,7 +169,7 @@ def assert_equal(found, expected, rule):
     if rule.threshold < float("inf"):
         assert found == expected
         return
-    assert found["updates"] == expected["updates"]
+    assert found["mistakes"] == expected["mistakes"]  # a margin of 1 may round to either side, and be an update or not
     for name in ("weights", "bias", "losses"):
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-10, atol=1e-12)
 
