@@ -253,6 +253,10 @@ LINEAR: dict[str, Callable[[], Case]] = {
     "ties 2": lambda: of_ties(P(shuffle=False), 2),
     "ties 2, negative": lambda: of_ties(P(shuffle=False, boundary="negative"), 2),
     "ties 4": lambda: of_ties(P(shuffle=False, max_iter=7), 4),
+    "joint 3": lambda: of_estimator(P(multi_class="joint", random_state=0), 3, labels=LABELS),
+    "joint 3, averaged": lambda: _nasty("averaged", 3, parameters={"multi_class": "joint"}),
+    "joint 3, pa": lambda: _nasty("pa", 3, "null", epochs=9, parameters={"multi_class": "joint"}),
+    "joint 4, ties": lambda: of_ties(P(multi_class="joint", shuffle=False), 4),
 }
 NETWORKS: dict[str, Callable[[], Case]] = {
     "table network 2": lambda: _nasty("network", 2, epochs=60),

@@ -37,7 +37,7 @@ MODELS = [
     sx.PassiveAggressive(max_iter=50),
     sx.PassiveAggressive(variant="pa", max_iter=50),
     sx.PassiveAggressive(variant="pa2", average=True, max_iter=50),
-    sx.PassiveAggressive(multi_class="joint", max_iter=50),
+    sx.PassiveAggressive(multi_class="joint", C=0.1, max_iter=50),
     sx.PassiveAggressive(multi_class="joint", variant="pa2", average=True, max_iter=50),
     sx.AROW(stop=MaxEpochs(4)),
     sx.AROW(covariance="full", average=True, stop=MaxEpochs(4)),

@@ -34,6 +34,12 @@ def test_the_weights_of_an_old_perceptron_are_those_of_its_state():
     assert np.array_equal(model.coef_, [state.weights for state in model._states])
 
 
+def test_an_old_model_of_several_classes_was_learned_one_vs_rest():
+    model = sx.load(FOLDER / "perceptron-last.sx")
+    assert model.multi_class == "ovr"
+    model.partial_fit(np.zeros((1, model.n_features_in_)), model.classes_[:1])
+
+
 def test_a_machine_with_a_solver_is_one_of_two_machines():
     online = [sx.load(FOLDER / f"linear-svm-{name}.sx") for name in ("online", "online-partial")]
     dual = [sx.load(FOLDER / f"linear-svm{name}.sx") for name in ("", "-cut", "-hard")]

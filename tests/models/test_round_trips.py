@@ -48,6 +48,18 @@ MODELS = {
         )
         for r in READOUTS
     },
+    **{
+        f"joint perceptron {r}": (
+            lambda r=r: plain(sx.Perceptron(multi_class="joint", readout=r, max_iter=8, random_state=0), y=THREE),
+            X,
+        )
+        for r in ("last", "averaged", "pocket")
+    },
+    "joint passive-aggressive": (
+        lambda: plain(sx.PassiveAggressive(multi_class="joint", average=True, max_iter=9), y=THREE),
+        X,
+    ),
+    "joint perceptron of two": (lambda: plain(sx.Perceptron(multi_class="joint", max_iter=8)), X),
     "perceptron voted sparse": (
         lambda: plain(sx.Perceptron(readout="voted", max_iter=8), sparse.csr_array(X), THREE),
         sparse.csr_matrix(X),
