@@ -328,4 +328,6 @@ def _search(rows: Rows, labels: Labels, constant: float) -> JointPlanes:
         (found,) = solve_tasks(problem, PA(), [state], order="shuffled", stop=NoProgress(tol=1e-3) | MaxEpochs(epochs))
     except ValueError:  # sums overflow
         return JointPlanes(name, np.zeros((k, problem.d)), np.zeros(k))
+    if found.status.interrupted:
+        raise KeyboardInterrupt
     return JointPlanes(name, found.weights, np.asarray(found.bias))
