@@ -237,19 +237,24 @@ void measure(const Rows& X, const Pass& pass, const R& rule, BinaryTask* tasks, 
     for (int k = 0; k < n_tasks; ++k) tasks[k].real[square] = square_of(tasks[k].w, X.cols);
 }
 
-// Visit the examples one at a time; `visit` presents one row for a block of tasks. A run that stops leaves pass.begin at
-// the example where it did.
-template <class Rows, class Visit>
+// Visit the examples one at a time; `visit` presents one row for a block of tasks, or for one where they do not look at it
+// together. A run that stops leaves pass.begin at the example where it did.
+template <bool kTogether, class Rows, class Visit>
 SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, BinaryTask* tasks, int n_tasks, Visit visit) {
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
         const std::int64_t ahead = row_ahead<Rows>(pass, p);
         const double weight = pass.weights ? pass.weights[i] : 1.0;
-        const bool good = n_tasks == 1  // the common case, kept apart: the compiler does better by it alone
-                              ? visit(Block<1>{}, tasks, i, weight, ahead)
-                              : in_blocks(n_tasks, [&](auto block, int k) {
-                                    return visit(block, tasks + k, i, weight, k == 0 ? ahead : -1);
-                                });
+        bool good = true;
+        if constexpr (!kTogether) {
+            for (int k = 0; good && k < n_tasks; ++k) good = visit(Block<1>{}, tasks + k, i, weight, k == 0 ? ahead : -1);
+        } else if (n_tasks == 1) {  // the common case, kept apart: the compiler does better by it alone
+            good = visit(Block<1>{}, tasks, i, weight, ahead);
+        } else {
+            good = in_blocks(n_tasks, [&](auto block, int k) {
+                return visit(block, tasks + k, i, weight, k == 0 ? ahead : -1);
+            });
+        }
         if (!good) {
             pass.begin = p;
             return i;
@@ -286,11 +291,11 @@ std::int64_t visit_alone(const Rows& X, Pass& pass, const R& rule, BinaryTask& t
 template <class R, class Rows>
 std::int64_t visit_rows(const Rows& X, Pass& pass, const R& rule, BinaryTask* tasks, int n_tasks) {
     measure(X, pass, rule, tasks, n_tasks);
-    if constexpr (R::kAlways) {
+    if constexpr (R::kAlways && !R::kSpread) {
         if (n_tasks == 1 && !pass.weights) return visit_alone(X, pass, rule, tasks[0]);
     }
-    return visit_with(X, pass, tasks, n_tasks, [&](auto block, BinaryTask* t, std::int64_t i, double weight,
-                                                   std::int64_t ahead) {
+    return visit_with<R::kTogether>(X, pass, tasks, n_tasks, [&](auto block, BinaryTask* t, std::int64_t i,
+                                                                 double weight, std::int64_t ahead) {
         return visit_row<R, decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     });
 }
@@ -298,8 +303,8 @@ std::int64_t visit_rows(const Rows& X, Pass& pass, const R& rule, BinaryTask* ta
 template <class Rows>
 std::int64_t visit_rows_quickly(const Rows& X, Pass& pass, const Threshold& rule, BinaryTask* tasks, int n_tasks) {
     for (int k = 0; k < n_tasks; ++k) cast_shadow(X, tasks[k]);
-    return visit_with(X, pass, tasks, n_tasks, [&](auto block, BinaryTask* t, std::int64_t i, double weight,
-                                                   std::int64_t ahead) {
+    return visit_with<true>(X, pass, tasks, n_tasks, [&](auto block, BinaryTask* t, std::int64_t i, double weight,
+                                                         std::int64_t ahead) {
         return visit_row_quickly<decltype(block)::size>(X, pass, rule, t, i, weight, ahead);
     });
 }

@@ -34,6 +34,7 @@ struct Plain {
     static constexpr bool kSpread = false;   // it keeps a spread of each weight
     static constexpr bool kFolds = true;     // it can learn from several examples at once
     static constexpr bool kJoint = false;    // it can learn several classes together
+    static constexpr bool kTogether = true;  // several tasks look at a row at once; else the loop is compiled for one
     static constexpr bool kPaced = false;    // a fold as a whole sets the step, and shrinks even where nothing is added
     static constexpr double threshold = 0.0;  // a margin below it is a mistake
     static constexpr bool bias_shrinks = false;
@@ -167,40 +168,37 @@ struct Pegasos : Shrinking {
 };
 
 // Crammer, Dekel, Keshet, Shalev-Shwartz and Singer 2006, figure 1: the shortest step to a margin of 1 (pa), cut at C
-// (pa1), or damped (pa2). A row of zeros cannot be moved to.
+// (pa1), or damped (pa2). A row of zeros cannot be moved to. The loop is compiled once, for their common form.
 struct OneByOne : BelowOne {
     static constexpr bool kSquare = true, kFolds = false;
 };
-struct WithCost : OneByOne {
+struct PassiveAggressive : OneByOne {
+    using Form = PassiveAggressive;
+    static constexpr bool kJoint = true;
     SX_PARAMETERS("C");
-    double C;
-    explicit WithCost(const double* p) : C(p[0]) {}
+    double most, damp;
+
+    PassiveAggressive(double most, double damp) : most(most), damp(damp) {}
     static const char* refuse(const double* p) { return p[0] > 0.0 ? nullptr : "C must be positive"; }
+
+    SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
+        const double room = q + damp, tau = room > 0.0 ? (1.0 - at.margin) / room : 0.0;
+        return {1.0, part_of(t) * (most < tau ? most : tau)};
+    }
 };
-struct PA : OneByOne {
+struct PA : PassiveAggressive {
     static constexpr const char* name = "pa";
-    static constexpr bool kJoint = true;
-    explicit PA(const double*) {}
-    SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
-        return {1.0, part_of(t) * (q > 0.0 ? (1.0 - at.margin) / q : 0.0)};
-    }
+    static constexpr int n_names = 0;
+    explicit PA(const double*) : PassiveAggressive(HUGE_VAL, 0.0) {}
+    static const char* refuse(const double*) { return nullptr; }
 };
-struct PA1 : WithCost {
+struct PA1 : PassiveAggressive {
     static constexpr const char* name = "pa1";
-    static constexpr bool kJoint = true;
-    using WithCost::WithCost;
-    SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
-        const double tau = q > 0.0 ? (1.0 - at.margin) / q : 0.0;
-        return {1.0, part_of(t) * (C < tau ? C : tau)};
-    }
+    explicit PA1(const double* p) : PassiveAggressive(p[0], 0.0) {}
 };
-struct PA2 : WithCost {
+struct PA2 : PassiveAggressive {
     static constexpr const char* name = "pa2";
-    static constexpr bool kJoint = true;
-    using WithCost::WithCost;
-    SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
-        return {1.0, part_of(t) * ((1.0 - at.margin) / (q + 1.0 / (2.0 * C)))};
-    }
+    explicit PA2(const double* p) : PassiveAggressive(HUGE_VAL, 1.0 / (2.0 * p[0])) {}
 };
 
 // ------------------------------------------------------------------------------------------------ with a spread
@@ -208,7 +206,7 @@ struct PA2 : WithCost {
 // Crammer, Kulesza and Dredze 2009.
 struct AROW : OneByOne {
     static constexpr const char* name = "arow";
-    static constexpr bool kSpread = true;
+    static constexpr bool kSpread = true, kTogether = false;
     SX_PARAMETERS("r");
     double r;
 
@@ -222,10 +220,14 @@ struct AROW : OneByOne {
 };
 
 // Crammer and Lee 2010, with the full update of the spread.
-struct NHERD : WithCost {
+struct NHERD : OneByOne {
     static constexpr const char* name = "nherd";
-    static constexpr bool kSpread = true;
-    using WithCost::WithCost;
+    static constexpr bool kSpread = true, kTogether = false;
+    SX_PARAMETERS("C");
+    double C;
+
+    explicit NHERD(const double* p) : C(p[0]) {}
+    static const char* refuse(const double* p) { return p[0] > 0.0 ? nullptr : "C must be positive"; }
 
     SX_HOT Update step(const Loss& at, double v, double, const Time& t) const {
         const double part = 1.0 / (1.0 + C * v);
@@ -237,7 +239,7 @@ struct NHERD : WithCost {
 // cancellation on its side of 0.
 struct SoftConfident : Plain {
     using Loss = ZeroOneLoss;
-    static constexpr bool kSpread = true, kFolds = false;
+    static constexpr bool kSpread = true, kFolds = false, kTogether = false;
     SX_PARAMETERS("C", "phi");
     double C, phi;
 
@@ -284,13 +286,23 @@ template <class... R>
 struct List {};
 using Rules = List<Threshold, Squared, Log, Hinge, Pegasos, PA, PA1, PA2, AROW, NHERD, SCW1, SCW2>;
 
+// The rule as the loop is compiled for it: itself, or the form that it shares with others.
+template <class R>
+const auto& form_of(const R& rule) {
+    if constexpr (requires { typename R::Form; }) {
+        return static_cast<const typename R::Form&>(rule);
+    } else {
+        return rule;
+    }
+}
+
 // Call work(rule) with the rule of this number in the list.
 template <class Work, class First, class... Rest>
 auto with_rule_of(List<First, Rest...>, int number, const double* p, Work work) {
     if constexpr (sizeof...(Rest) == 0) {
-        return work(First(p));
+        return work(form_of(First(p)));
     } else {
-        return number == 0 ? work(First(p)) : with_rule_of(List<Rest...>{}, number - 1, p, work);
+        return number == 0 ? work(form_of(First(p))) : with_rule_of(List<Rest...>{}, number - 1, p, work);
     }
 }
 template <class Work>

@@ -98,6 +98,10 @@ def test_options_that_cannot_be_meant(refused, arguments, words):
     assert words in refused("fit", write("a.csv", ROWS), *arguments)
 
 
+def test_a_very_long_name_is_not_repeated_whole(refused):
+    assert len(refused("fit", write("a.csv", f"a,{'k' * 3000}\n1,x\n2,z\n"))) < 300
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

@@ -19,6 +19,7 @@ SCALES = ("standard", "minmax", "none")
 TEXT_METHODS = ("tfidf", "hashed")
 DATE_METHODS = ("parts", "seconds", "drop")
 _LIKELY = ("target", "label", "class", "y", "outcome", "category", "diagnosis", "species", "response")
+_LONGEST_HINT = 100  # letters of a name that a hint repeats
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,7 @@ def separated(names: Sequence[str], by_name: Mapping[str, Column]) -> tuple[str,
 def _target(where: str, columns: Sequence[Column], by_name: dict[str, Column], name: str | None) -> Column:
     if name is None:
         likely = suggestion(columns)
-        hint = f"; perhaps --target {shlex.quote(likely)}" if likely else ""
+        hint = f"; perhaps --target {shlex.quote(likely)}" if likely and len(likely) <= _LONGEST_HINT else ""
         raise ValueError(
             f"--target is missing: name the column of {where} with the labels; its columns are {listed(by_name)}{hint}"
         )

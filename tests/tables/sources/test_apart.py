@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from dataclasses import asdict
 
 import duckdb
 import pyarrow as pa
 import pytest
 
 from separatrix.tables.sources import apart, child
-from separatrix.tables.sources.opening import open_source
+from separatrix.tables.sources.opening import TextOptions, open_source
 from source_tables import NAMES, TABLE, WRITERS
 
 BINARY = ["t.arrow", "t.ipc", "z.arrow", "t.feather", "t.parquet", "t.duckdb", "t.sqlite"]
@@ -140,6 +143,25 @@ def test_the_child_has_a_limit_on_processor_time_that_queries_have_not(written):
             assert resource.prlimit(pid_of(source), resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
+def test_a_query_has_no_limit_on_processor_time_but_opening_its_file_has(written, tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    limits = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, pair: limits.append(pair[0]))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute("create table t as select 1 as a")
+    for path in (tmp_path / "t.duckdb", written / "t.sqlite", written / "t.parquet"):
+        served = child._Child(io.BytesIO(), io.BytesIO())
+        monkeypatch.setattr(child, "_SERVING", [served])
+        limits.clear()
+        how = asdict(TextOptions())
+        opened = [[str(path)], [str(path)], str(path), "select * from data", False, how]
+        served._open({"open": opened, "here": None, "scratch": str(tmp_path), "size": 100})
+        served._close()
+        assert limits[0] != resource.RLIM_INFINITY
+        assert limits[-1] == resource.RLIM_INFINITY
+
+
 def test_a_view_has_no_limit_on_processor_time_either_and_the_next_table_has(written, tmp_path):
     resource = pytest.importorskip("resource")
     view = "create view v as select 1 as a, 'no' as b"
@@ -202,7 +224,7 @@ def test_a_source_that_is_closed_in_a_pass_leaves_nothing(written, tmp_path, mon
 def test_no_child_outlives_its_parent(written, last):
     script = f"""
 import os, signal
-from separatrix.tables.sources.opening import open_source
+from separatrix.tables.sources.opening import TextOptions, open_source
 source = open_source({str(written / "t.parquet")!r})
 reading = source.batches(["x"], rows=3)
 next(reading)

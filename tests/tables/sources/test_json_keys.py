@@ -48,6 +48,15 @@ def test_keys_in_an_array_are_named_too(tmp_path):
     assert table(path, '[{"a": 3, "a_1": 2}]') == [{"a": 3, "a_1": 2}]
 
 
+@pytest.mark.parametrize("name", ["truncated.jsonl", "zstd.jsonl", "truncated.jsonl.gz"])
+def test_the_name_of_a_file_does_not_mean_that_its_end_is_missing(tmp_path, name):
+    path = tmp_path / name
+    raw = b'{"n0": true,0"\x801": 0.5, "label": tru\r}\n'
+    path.write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    with pytest.raises(ValueError, match="line 1: this is not a JSON object"):
+        open_source(str(path))
+
+
 def test_lines_are_counted_in_a_packed_file(tmp_path):
     path = tmp_path / "d.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"a": 1}\n{"a": 2}\n{"A": 3}\n'))

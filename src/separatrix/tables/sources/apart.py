@@ -253,7 +253,8 @@ class ApartSource(TableSource):
             raise ValueError("the query reads a pipe by its path; give it as the file, - or a path, and call it data")
         files = [os.path.realpath(path) if _OWN.match(path) else path for path in files]
         self.name = "the query" if sql is not None else path_text(name)
-        self._size = None if sql is not None else sum(map(os.path.getsize, files))
+        self._query = sql is not None
+        self._size = sum(map(os.path.getsize, files))
         self._scratch = ScratchFolder()
         self._open = {
             "open": [files, names, name, sql, frugal, how],
@@ -324,7 +325,7 @@ class ApartSource(TableSource):
         return f"{self.name} was opened in another process; open it again in this one"
 
     def _explain(self, problem: Exception) -> str:
-        what = f"{self.name} cannot be read" if self._size is not None else "the query fails"
+        what = "the query fails" if self._query else f"{self.name} cannot be read"
         if isinstance(problem, MemoryError):
             return f"{what}: this process has not enough memory for the next rows"
         reason = problem.args[0]
@@ -332,11 +333,13 @@ class ApartSource(TableSource):
             more = "more memory than there is" if reason is None else f"more than {byte_size(reason)} of memory"
             return f"{what}: it needs {more}; is it damaged?"
         name = _status(reason)
-        if name == "SIGXCPU" and self._size is not None:
-            return f"{what}: it took more than {seconds_for(self._size)} seconds of processor time; is it damaged?"
+        if name == "SIGXCPU":
+            step, doubt = ("opening its file", "the file") if self._query else ("it", "it")
+            limit = f"{seconds_for(self._size)} seconds of processor time"
+            return f"{what}: {step} took more than {limit}; is {doubt} damaged?"
         if name == "SIGKILL":
             return f"{what}: the process that read it was killed (SIGKILL), perhaps for lack of memory"
-        damaged = "the file is damaged" if self._size is not None else "a file that it reads may be damaged"
+        damaged = "a file that it reads may be damaged" if self._query else "the file is damaged"
         return f"{what}: the library that reads it crashed ({name}); {damaged}"
 
     def batches(self, names: Sequence[str], *, rows: int = ROWS) -> Iterator[pa.RecordBatch]:

@@ -165,7 +165,7 @@ _SERVING: list[_Child] = []  # the one of this process, if it is a child
 
 
 def lift_time_limit() -> None:
-    """Let the table that is being opened take its time, if a child opens it: a view is a query."""
+    """Let the query or view that is being opened take its time, if a child opens it."""
     for child in _SERVING:
         child.lift_time_limit()
 

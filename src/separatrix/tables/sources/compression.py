@@ -6,7 +6,8 @@ Arrow unpacks gzip and zstd, Python bz2 and xz. Memory does not grow with the co
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from separatrix.tables.sources.messages import path_text, short
@@ -15,6 +16,7 @@ ENDINGS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}  # of file
 PIECE = 1 << 20  # bytes of content at once
 _ENDING_OF = {compression: ending[1:] for ending, compression in ENDINGS.items()}
 _BZ2 = (b"1AY&SY", b"\x17rE8P\x90")  # the first block, or the end
+_END_MISSING = re.compile(r"end of GZIP|Truncated|unexpected end of .*stream|Zstd.*(?:frame|end|src)|ZSTD", re.I)
 _XZ_MEMORY = 256 << 20  # bytes of the largest dictionary; xz -9 needs 65 MB
 
 
@@ -48,6 +50,21 @@ def ending_of(path: str) -> str:
 def cut_short(name: str, compression: str) -> str:
     """Return the message for a compressed file whose end is missing."""
     return f"{path_text(name)} is truncated: its {_ENDING_OF[compression]} data end early"
+
+
+def tells_of_missing_end(message: str, compression: str, files: Sequence[str]) -> bool:
+    """Return whether DuckDB's message means that the end of compressed data is missing, whatever its files are called.
+
+    Examples
+    --------
+    >>> tells_of_missing_end("ZSTD Decompression failed", "zstd", ["a.csv.zst"])
+    True
+    >>> tells_of_missing_end("no header in truncated.csv.gz", "gzip", ["truncated.csv.gz"])
+    False
+    """
+    for path in files:
+        message = message.replace(path, "")
+    return compression != "none" and _END_MISSING.search(message) is not None
 
 
 class Content:

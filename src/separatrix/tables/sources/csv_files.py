@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from separatrix.tables.sources.base import ROWS
 from separatrix.tables.sources.cells import MISSING_CELLS, SPACES, TEXT
-from separatrix.tables.sources.compression import cut_short
+from separatrix.tables.sources.compression import cut_short, tells_of_missing_end
 from separatrix.tables.sources.csv_rows import LONGEST_LINE, CsvFile, Scan, ScannedColumn, read_columns, scan
 from separatrix.tables.sources.dialect import EXACT_DIGITS, Dialect, check_delimiter, first_types, read_dialect
 from separatrix.tables.sources.duck import (
@@ -153,7 +153,7 @@ class CsvSource(DuckSource):
 
     def explain(self, message: str) -> str:
         """Return a message of DuckDB as one sentence with the file, line and column."""
-        if re.search(r"end of GZIP|Truncated|unexpected end|Zstd.*(?:frame|end|src)|ZSTD", message, re.I):
+        if tells_of_missing_end(message, self._compression, self.files):
             return cut_short(self._where, self._compression)
         single = len(self.files) == 1
         sentence = csv_problem(path_text(self._where) if single else "", message, self._column_name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from separatrix.tables.sources.compression import cut_short
+from separatrix.tables.sources.compression import cut_short, tells_of_missing_end
 from separatrix.tables.sources.duck import (
     CHEAP,
     COMPRESSION,
@@ -87,7 +87,7 @@ class JsonSource(DuckSource):
 
     def explain(self, message: str) -> str:
         """Return a message of DuckDB as one sentence with the file and line."""
-        if re.search(r"end of GZIP|Truncated|unexpected end of .*stream|ZSTD", message, re.I):
+        if tells_of_missing_end(message, self._peeks[0].compression, self.files):
             return cut_short(self._where, self._peeks[0].compression)
         k = next((k for k, path in enumerate(self.files) if path in message), 0)
         name = path_text(self._labels[k] if self.files[k] in message else self._where)

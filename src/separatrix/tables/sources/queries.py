@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from separatrix.tables.sources.child import lift_time_limit
 from separatrix.tables.sources.duck import Duck, DuckSource, column_of, identifier, sql_value
 from separatrix.tables.sources.query_files import files_of_query
 from separatrix.tables.sources.statements import only_reading, query_problem
@@ -49,6 +50,7 @@ class QuerySource(DuckSource):
         self._tables = tables or (("data",) if columns else ())
         self._names = columns
         self.relation = f"({text}\n) as q"
+        lift_time_limit()
         with self.explained():
             self._check_statement(text)
             self.columns = tuple(column_of(*pair) for pair in duck.described(self.relation))

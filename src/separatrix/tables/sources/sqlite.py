@@ -115,6 +115,7 @@ class SqliteSource(TableSource):
         run("pragma query_only=1")
         if sql is not None:
             text = only_reading(sql, _WORDS)
+            lift_time_limit()
             run(f"explain {text}")  # not inside another query yet, so that messages are about this one
             return text, {}
         if not self._tables:
