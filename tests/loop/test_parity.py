@@ -21,7 +21,20 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import READOUTS, VotedWeights
 from separatrix.loop.solve import solve
 from separatrix.observers import History
-from separatrix.rules import PA, PA1, PA2, RULES, Hinged, OnlineHinge, Pegasos, Smooth, Spreading
+from separatrix.rules import (
+    ALMA,
+    PA,
+    PA1,
+    PA2,
+    ROMMA,
+    RULES,
+    AggressiveROMMA,
+    Hinged,
+    OnlineHinge,
+    Pegasos,
+    Smooth,
+    Spreading,
+)
 from separatrix.rules.hinged import BIASES
 from separatrix.rules.smooth import SCHEDULES
 from separatrix.stops import MaxEpochs, NoMistakes
@@ -36,6 +49,7 @@ CHOICES = [
     *(OnlineHinge(gamma, n=n, bias=bias) for gamma, n in ((0.5, None), (2.0, 1)) for bias in BIASES),
     *(Pegasos(lam, project=project, bias=bias) for lam, project in ((0.1, False), (0.01, True)) for bias in BIASES),
     *(PA(), PA1(0.125), PA1(3.0), PA2(0.5)),
+    *(ROMMA(), AggressiveROMMA(), ALMA(), ALMA(0.25)),
 ]
 MODES = [(rule, batch) for rule in CHOICES for batch in ((1,) if rule.reads_square else (1, 5, "all"))]
 

@@ -8,15 +8,15 @@ from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord, within_bound
 from separatrix.estimators.fitting import number
-from separatrix.estimators.linear import RuleClassifier
+from separatrix.estimators.own_step import OwnStepClassifier
 from separatrix.geometry.rows import Floats
 from separatrix.rules import PA, PA1, PA2
-from separatrix.stops import NoProgress, Stop
+from separatrix.stops import Stop
 
 VARIANTS = ("pa", "pa1", "pa2")
 
 
-class PassiveAggressive(RuleClassifier):
+class PassiveAggressive(OwnStepClassifier):
     """The passive-aggressive classifier: each example with a margin below 1 moves the weights just so far as it needs.
 
     ``w += tau * y * x``, with ``loss = 1 - y (w.x + b)`` and ``q = |x|^2 + K^2`` (the bias coordinate included):
@@ -96,8 +96,6 @@ class PassiveAggressive(RuleClassifier):
     ['no', 'no', 'yes', 'yes']
     """
 
-    init = "zeros"
-
     def __init__(
         self,
         *,
@@ -133,11 +131,6 @@ class PassiveAggressive(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def readout(self) -> str:  # type: ignore[override]
-        """Which weights of a run become the model."""
-        return "averaged" if self.average else "last"
-
     def _rule(self) -> Any:
         cost = number("C", self.C)
         if not 1e-150 <= cost <= 1e150:
@@ -147,9 +140,6 @@ class PassiveAggressive(RuleClassifier):
         if self.variant == "pa":
             return PA()
         return PA1(C=cost) if self.variant == "pa1" else PA2(C=cost)
-
-    def _default_stop(self) -> Stop | None:
-        return NoProgress()
 
     def _watch_mark(self) -> tuple[Any, ...]:
         return ("passive-aggressive", self.variant, float(self.C))
@@ -164,8 +154,7 @@ class PassiveAggressive(RuleClassifier):
         least 1 / R^2 (PA), min(C, 1 / R^2) (PA-I) or 1 / (R^2 + 1 / (2 C)) (PA-II, where the lemma holds for
         ``q + 1 / (2 C)``).
         """
-        plain = record.weights is None or bool((record.weights == 1).all())
-        if not (record.one_run and plain):
+        if not self._is_plain(record):
             return {}
         cost, variant = float(record.settings["C"]), record.settings["variant"]
         factors = {
