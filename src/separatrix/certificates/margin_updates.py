@@ -10,6 +10,9 @@ that is above 1. With ``u . w = g s`` after k - 1 updates it is therefore at lea
 ``s'^2 (k + 4 c - 2) = k (s + sqrt(2 / k))^2``. If ``s^2 >= (k - 1) / (2 c^2)``, as at the start, then ``s'^2 >=
 k / (2 c^2)``: multiplied by ``2 c^2 (k + 4 c - 2)`` that is ``k + 4 c^2 >= 4 c (k - sqrt(k (k - 1)))``, and the last
 factor is at most 1. So ``g sqrt(k / 2) / c <= u . w <= |w| <= 1`` after k updates.
+
+Where no example asks for another update, all margins are above ``(1 - alpha) sqrt(8 / (k + 1)) / alpha``, which is at
+least ``(1 - alpha) g``, because ``k + 1 <= (2 / g^2) c^2 + 1 <= 8 / (alpha g)^2``.
 """
 
 from __future__ import annotations
