@@ -122,8 +122,9 @@ def test_the_weights_of_alma_stay_in_the_ball_of_radius_1():
 @pytest.mark.parametrize("kind", KINDS, ids=IDS)
 def test_the_scale_of_the_data_has_no_meaning(kind, factor):
     X, y = blobs(classes=2)
-    plain, scaled = (made(kind, fit_intercept=False).fit(data, y) for data in (X, factor * X.astype(float)))
-    assert plain.predict(X).tolist() == scaled.predict(factor * X.astype(float)).tolist()
+    X = X.astype(float)
+    plain, scaled = (made(kind, fit_intercept=False, shuffle=False).fit(data, y) for data in (X, factor * X))
+    assert plain.predict(X).tolist() == scaled.predict(factor * X).tolist()
     assert plain.n_updates_ == scaled.n_updates_
 
 
@@ -132,13 +133,13 @@ def test_on_data_that_a_plane_separates_they_come_to_wide_margins():
     most = sx.certify(data.X, data.y).margin.upper
     margins = {}
     for name, model in (
-        ("romma", sx.ROMMA()), ("aggressive", sx.ROMMA(aggressive=True)), ("alma", sx.ALMA(alpha=0.1))
+        ("romma", sx.ROMMA()), ("aggressive", sx.ROMMA(aggressive=True)), ("alma", sx.ALMA(alpha=0.5))
     ):  # fmt: skip
         model.set_params(random_state=0, stop=None if name == "romma" else MaxEpochs(300))
         margins[name] = model.fit(data.X, data.y).certificate_.margin / most
     assert 0 < margins["romma"] < margins["aggressive"]
     assert margins["aggressive"] > 0.9
-    assert margins["alma"] > 0.7
+    assert margins["alma"] > 0.5  # of the largest, though that of examples of length 1 is another
 
 
 def test_romma_has_converged_with_no_mistakes():
