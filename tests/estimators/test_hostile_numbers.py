@@ -150,7 +150,8 @@ def test_a_fit_ends_with_a_finite_model_or_with_one_sentence(kind):
             fitted += 1
         assert time.perf_counter() - began < 5.0  # a tenth of a second at most, where the machine is free
     assert fitted > 5
-    assert refused > 3 or kind == "spread"  # whose steps are the shorter, the larger the numbers are
+    own = ("spread", "large margin", "second order")  # whose steps are the shorter, the larger the numbers are
+    assert refused > 3 or kind in own
 
 
 def scattered(size, n=6):

@@ -50,7 +50,7 @@ class SecondOrderPerceptron(Spreading):
 
     def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:
         """Learn from a mistake."""
-        if not m <= 0:
+        if not (m <= 0 and q > 0):
             return Update(1, 0)
         beta = inverse(q + self.a)
         return Update(1, (1 - m) * beta, beta)
