@@ -167,7 +167,8 @@ def test_the_aggressive_rule_comes_to_the_largest_margin():
     weights = solve(Problem(X, y, bias=None), AggressiveROMMA(), stop=MaxEpochs(5000)).weights
     margins = np.array(y) * (np.array(X) @ weights)
     best = max(
-        (np.array(y) * (np.array(X) @ [math.cos(t), math.sin(t)])).min() for t in np.linspace(-math.pi, math.pi, 200_001)
+        (np.array(y) * (np.array(X) @ [math.cos(t), math.sin(t)])).min()
+        for t in np.linspace(-math.pi, math.pi, 200_001)
     )
     assert margins.min() / np.linalg.norm(weights) > 0.999 * best
 
@@ -175,7 +176,9 @@ def test_the_aggressive_rule_comes_to_the_largest_margin():
 def test_exact_numbers_of_romma_that_grow_without_end_are_refused():
     rng = np.random.default_rng(0)
     X, y = rng.integers(-9, 10, (60, 3)).tolist(), [1, -1] * 30
-    with pytest.raises(ValueError, match=r"^rule 'romma' doubles the digits of exact numbers with each update, and now"):
+    with pytest.raises(
+        ValueError, match=r"^rule 'romma' doubles the digits of exact numbers with each update, and now"
+    ):
         run(Problem.from_exact(X, y), ROMMA())
 
 

@@ -182,7 +182,9 @@ def stream(monkeypatch):
     monkeypatch.setattr(rowfile, "GROUP", 1 << 16)
 
 
-@pytest.mark.parametrize("model", ["averaged", "perceptron", "neuron", "online-svm", "pa", "arow", "scw", "romma", "alma", "sop"])
+@pytest.mark.parametrize(
+    "model", ["averaged", "perceptron", "neuron", "online-svm", "pa", "arow", "scw", "romma", "alma", "sop"]
+)
 def test_rows_streamed_from_disk_train_as_well(model, tmp_path, stream):
     data = frame(6000)
     if model in ("averaged", "neuron"):  # the last weights of the others depend on the last group most
