@@ -1,4 +1,7 @@
-"""AROW, SCW, NHERD and the second-order perceptron as estimators: layouts, classes, weights, going on, what the certificate claims, bad parameters."""
+"""AROW, SCW, NHERD and the second-order perceptron as estimators.
+
+Layouts, classes, weights, going on, what the certificate claims, bad parameters.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ KINDS = [
     (sx.SCW, {}),
     (sx.SCW, {"variant": "scw2", "C": 0.4, "eta": 0.75, "covariance": "full"}),
     (sx.NHERD, {"C": 0.5}),
-    (sx.SecondOrderPerceptron, {"a": 0.5}),
-    (sx.SecondOrderPerceptron, {"covariance": "diagonal"}),
+    (sx.SecondOrderPerceptron, {"a": 0.5, "covariance": "full"}),
+    (sx.SecondOrderPerceptron, {}),
 ]
 IDS = ["arow", "arow full", "scw1", "scw2 full", "nherd", "sop full", "sop"]
 
@@ -241,7 +244,7 @@ def test_the_certificate_of_a_second_order_perceptron_allows_the_mistakes_that_w
     for seed in range(250):
         X, y, a = random_problem(seed)
         options = {"fit_intercept": intercept, "intercept_scaling": 2.0, "random_state": seed, "average": seed % 2 > 0}
-        model = sx.SecondOrderPerceptron(a=a, stop=MaxEpochs(1 + seed % 4), **options).fit(X, y)
+        model = sx.SecondOrderPerceptron(a=a, covariance="full", stop=MaxEpochs(1 + seed % 4), **options).fit(X, y)
         bound = model.certificate_.mistakes
         assert bound.holds
         assert bound.made == sum(epoch.mistakes for epoch in model.history_) == model.n_updates_
@@ -297,7 +300,7 @@ def test_where_no_theorem_holds_the_certificate_says_so():
         (sx.SCW(stop=MaxEpochs(2), covariance="full"), "no theorem is known for SCW"),
         (sx.NHERD(stop=MaxEpochs(2), covariance="full"), "no theorem is known for NHERD"),
         (
-            sx.SecondOrderPerceptron(stop=MaxEpochs(2), covariance="diagonal"),
+            sx.SecondOrderPerceptron(stop=MaxEpochs(2)),
             "the theorem of the second-order perceptron is about a full covariance",
         ),
     ):
@@ -354,7 +357,7 @@ def test_a_full_covariance_of_many_features_is_refused():
     with pytest.raises(ValueError, match=r"^covariance='full' of 5,000 features takes 0.2 GiB for each class"):
         sx.AROW(covariance="full").fit(X, [0, 1])
     with pytest.raises(ValueError, match=r"^covariance='full' of 5,000 features takes 0.2 GiB for each class"):
-        sx.SecondOrderPerceptron().fit(X, [0, 1])
+        sx.SecondOrderPerceptron(covariance="full").fit(X, [0, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert sx.AROW(max_iter=3).fit(X, [0, 1]).coef_.shape == (1, 5000)

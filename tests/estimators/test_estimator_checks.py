@@ -42,6 +42,7 @@ MODELS = [
     sx.ROMMA(average=True, max_iter=20),
     sx.ROMMA(aggressive=True, average=True, max_iter=20),
     sx.SecondOrderPerceptron(average=True, max_iter=20),
+    sx.SecondOrderPerceptron(a=10.0, covariance="full", max_iter=20),
     sx.ALMA(average=True, max_iter=20),
     sx.KernelPerceptron(),
     sx.KernelPerceptron(readout="averaged", max_iter=20),

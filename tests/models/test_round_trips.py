@@ -97,7 +97,7 @@ MODELS = {
     "nherd": (lambda: plain(sx.NHERD(max_iter=9), y=THREE), X),
     "romma": (lambda: plain(sx.ROMMA(aggressive=True, average=True, max_iter=9), y=THREE), X),
     "alma": (lambda: plain(sx.ALMA(max_iter=9), y=THREE), X),
-    "second-order perceptron": (lambda: plain(sx.SecondOrderPerceptron(max_iter=9), y=THREE), X),
+    "second-order perceptron": (lambda: plain(sx.SecondOrderPerceptron(covariance="full", max_iter=9), y=THREE), X),
     "kernel svm": (lambda: plain(sx.KernelSVM(C=3.0)), X),
     "kernel svm of three": (lambda: plain(sx.KernelSVM(kernel="poly", coef0=1.0), y=THREE), X),
     "kernel svm sparse": (lambda: plain(sx.KernelSVM(), sparse.csr_array(X), THREE), sparse.csr_array(X)),

@@ -55,7 +55,7 @@ def whole_problem(rng):
 
 
 def test_two_mistakes_of_romma_by_hand():
-    """K = 1, and -(1, 1) comes first: q = 2, w = -(1, 1) / 2. Then (2, 1): m = -3/2, q = 5, n = 1/2, D = 5/2 - 9/4 = 1/4.
+    """K = 1, and -(1, 1) comes first: q = 2, w = -(1, 1) / 2. Then (2, 1): m = -3/2, q = 5, n = 1/2, D = 1/4.
 
     ``c = (5/2 + 3/2) / D = 16`` and ``d = (1/2) (5/2) / D = 5``, so w = -(8, 8) + (10, 5) = (2, -3): its margins are 1
     on the second, and ``v . w_1 = |w_1|^2``, 1/2, for the first.
@@ -108,7 +108,7 @@ def test_the_new_weights_are_the_shortest_that_keep_both_conditions(rule):
 
 @pytest.mark.parametrize("rule", RELAXED, ids=lambda rule: rule.name)
 def test_the_theorem_of_romma_holds_exactly_on_500_random_runs(rule):
-    """Every w has ``u . w >= |w|^2``, each mistake adds 1 / R^2 to ``|w|^2``, and so no more than R^2 |u|^2 are made."""
+    """Every w has ``u . w >= |w|^2``, each mistake adds 1 / R^2 to ``|w|^2``: no more than R^2 |u|^2 are made."""
     rng = np.random.default_rng(1)
     near = 0
     for _ in range(500):
@@ -182,7 +182,7 @@ def test_exact_numbers_of_romma_that_grow_without_end_are_refused():
         run(Problem.from_exact(X, y), ROMMA())
 
 
-# ------------------------------------------------------------------------------------------------ the second-order perceptron
+# ------------------------------------------------------------------------------------------------ second order
 
 
 def test_two_mistakes_of_the_second_order_perceptron_by_hand():
@@ -193,7 +193,7 @@ def test_two_mistakes_of_the_second_order_perceptron_by_hand():
     found = run(Problem.from_exact([[1, 1], [2, 0]], [1, -1], bias=None), SecondOrderPerceptron(2, "full"))
     assert found.weights.tolist() == [Fraction(-1, 5), Fraction(2, 5)]
     assert (found.state.spread / 2).tolist() == [
-        [Fraction(3, 20), Fraction(-1, 20)] + [0], [Fraction(-1, 20), Fraction(7, 20)] + [0], [0, 0, Fraction(1, 2)]
+        [Fraction(3, 20), Fraction(-1, 20), 0], [Fraction(-1, 20), Fraction(7, 20), 0], [0, 0, Fraction(1, 2)]
     ]  # fmt: skip
 
 
@@ -246,10 +246,10 @@ def test_it_is_arow_on_mistakes_only():
 
 
 def test_three_steps_of_alma_by_hand():
-    """alpha = 1/2, no bias: update k where ``m / |x| <= sqrt(8 / k)``, which is always here, by ``sqrt(2 / k) y x / |x|``.
+    """alpha = 1/2, no bias: update k where ``m / |x| <= sqrt(8 / k)``, always here, by ``sqrt(2 / k) y x / |x|``.
 
-    (2, 0): sqrt(2) (1, 0), back to (1, 0). Then -(0, 5): (1, -1), back to (1, -1) / sqrt(2). Then -(1, 0), for the third
-    update is one of sqrt(2 / 3): (1 / sqrt(2) - sqrt(2 / 3), -1 / sqrt(2)), which is no longer than 1.
+    (2, 0): sqrt(2) (1, 0), back to (1, 0). Then -(0, 5): (1, -1), back to (1, -1) / sqrt(2). Then -(1, 0), for the
+    third update is one of sqrt(2 / 3): (1 / sqrt(2) - sqrt(2 / 3), -1 / sqrt(2)), which is no longer than 1.
     """
     found = run(Problem([[2.0, 0.0], [0.0, 5.0], [1.0, 0.0]], [1, -1, -1], bias=None), ALMA(0.5))
     np.testing.assert_allclose(found.weights, [0.5**0.5 - (2 / 3) ** 0.5, -(0.5**0.5)], rtol=1e-14)

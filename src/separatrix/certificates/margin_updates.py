@@ -52,7 +52,7 @@ def update_bound(data: Data, weights: Floats, bias: float, constant: float, alph
 
 
 def _inverse_square(data: Data, weights: Floats, bias: float, constant: float) -> float:
-    """Return at least ``1 / g^2`` for g the least margin of this plane on examples of length 1; infinite if it has none.
+    """Return at least ``1 / g^2`` for g the least margin of this plane on examples of length 1; infinite without.
 
     Examples
     --------

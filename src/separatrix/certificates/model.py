@@ -39,8 +39,8 @@ class Objective:
 class MistakeBound:
     """Mistakes made, and the most that the theorem allows; infinite if no plane is known to separate the data.
 
-    ``why`` says why there is no bound where that is not because of the data; ``what`` are "mistakes", or "updates" where
-    the theorem counts those, all mistakes among them.
+    ``why`` says why there is no bound where that is not because of the data; ``what`` are "mistakes", or "updates"
+    where the theorem counts those, all mistakes among them.
     """
 
     made: int

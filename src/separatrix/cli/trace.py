@@ -215,7 +215,8 @@ def trace(
     run = run_trace(
         rows.X, rows.y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter,
         readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), C=_exact("--C", cost),
-        r=_exact("--r", r), eta=eta, covariance=covariance, a=_exact("--a", a), alpha=_exact("--alpha", alpha), batch=_batch(batch),
+        r=_exact("--r", r), eta=eta, covariance=covariance, a=_exact("--a", a),
+        alpha=_exact("--alpha", alpha), batch=_batch(batch),
         bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
     )  # fmt: skip
     draw_pictures(run, animate, plot)

@@ -29,8 +29,8 @@ class NHERD(SpreadingClassifier):
     fit_intercept : bool, default=True
         Learn a bias. Without it the plane goes through the origin.
     intercept_scaling : float or "ball", default=1.0
-        The constant K that stands for the bias as one more feature, which has a spread of its own; "ball" is the radius of the smallest ball
-        that holds the data.
+        The constant K that stands for the bias as one more feature, which has a spread of its own; "ball" is the radius
+        of the smallest ball that holds the data.
     max_iter : int, default=1000
         Maximum number of epochs.
     stop : Stop or str, optional

@@ -22,16 +22,16 @@ class SecondOrderPerceptron(SpreadingClassifier):
     ----------
     a : float, default=1.0
         The larger, the more it is like the perceptron.
-    covariance : {"full", "diagonal"}, default="full"
-        One number for each pair of weights: ``n_features^2`` numbers and operations for each class, for at most 4,096
-        features. Or one for each weight, for many features.
+    covariance : {"diagonal", "full"}, default="diagonal"
+        One spread for each weight; or, as in the paper, one for each pair of weights: ``n_features^2`` numbers and
+        operations for each class, for at most 4,096 features.
     average : bool, default=False
         Return the average of the weights of all steps. On noisy data it predicts better.
     fit_intercept : bool, default=True
         Learn a bias. Without it the plane goes through the origin.
     intercept_scaling : float or "ball", default=1.0
-        The constant K that stands for the bias as one more feature, which has a spread of its own; "ball" is the radius of the smallest ball
-        that holds the data.
+        The constant K that stands for the bias as one more feature, which has a spread of its own; "ball" is the radius
+        of the smallest ball that holds the data.
     max_iter : int, default=1000
         Maximum number of epochs.
     stop : Stop or str, optional
@@ -103,7 +103,7 @@ class SecondOrderPerceptron(SpreadingClassifier):
         self,
         *,
         a: float = 1.0,
-        covariance: str = "full",
+        covariance: str = "diagonal",
         average: bool = False,
         fit_intercept: bool = True,
         intercept_scaling: float | str = 1.0,

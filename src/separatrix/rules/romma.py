@@ -1,4 +1,4 @@
-"""The relaxed online maximum margin algorithm: the shortest weights that keep what was learned and get this one right."""
+"""The relaxed online maximum margin algorithm: the shortest weights that keep what was learned and add to it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Relaxed(OwnStep):
 
 @dataclass(frozen=True)
 class ROMMA(_Relaxed):
-    """The update is ``(q n - m) / D, n (1 - m) / D`` with ``D = q n - m^2`` when the margin is at most 0, else ``1, 0``.
+    """The update is ``(q n - m) / D, n (1 - m) / D``, ``D = q n - m^2``, when the margin is at most 0, else ``1, 0``.
 
     Li and Long 2002. Of all vectors v with ``v . w >= |w|^2`` and a margin of at least 1 on the example, the new
     weights are the shortest. So they never become shorter, and no longer than any vector with a margin of 1 on all

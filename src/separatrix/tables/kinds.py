@@ -99,8 +99,8 @@ def stop_rule(model: str, text: str) -> Stop:
             )
         if estimator == "Perceptron" and isinstance(part, NoProgress):
             raise ValueError(
-                "--stop: no-progress is about the mean loss of neuron, network, online-svm, pa, arow, scw, nherd, romma, "
-                f"alma and sop; for --model {model} use flat"
+                "--stop: no-progress is about the mean loss of neuron, network, online-svm, pa, arow, scw, nherd, "
+                f"romma, alma and sop; for --model {model} use flat"
             )
     resumable = [EpochsInAll(part.epochs) if type(part) is MaxEpochs else part for part in parts]
     return functools.reduce(operator.or_, resumable)
