@@ -1,6 +1,6 @@
 """The bound on the updates of ALMA, in arithmetic that proves it.
 
-Gentile 2001, theorem 3, for the Euclidean norm, with a smaller constant. Take every example x with its bias coordinate,
+In the manner of Gentile 2001, for the Euclidean norm, but proved here. Take every example x with its bias coordinate,
 scaled to length 1, and a plane u of length 1 whose margins on all of them are at least g. Then a run from zero weights
 makes at most ``(2 / g^2) (2 / alpha - 1)^2`` updates.
 

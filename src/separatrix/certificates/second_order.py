@@ -10,8 +10,8 @@ The proof in short: an update adds ``x x^T / r`` to the inverse spread P and ``y
 ``u . P w >= (M + U - losses) / r``; it adds ``1/r - (1 - m)^2 / (v + r)`` to ``w . P w``, which is at most
 ``log(1 + v / r) / r`` for a mistake and ``1 / r`` more for another; and ``(u . P w)^2 <= (u . P u) (w . P w)``.
 
-The second-order perceptron makes the updates of AROW with ``r = a`` on mistakes only. The proof asks no more of the examples
-in A than that they were updated on, so with U = 0 it is the theorem of Cesa-Bianchi, Conconi and Gentile 2005:
+The second-order perceptron makes the updates of AROW with ``r = a`` on mistakes only. The proof asks no more of the
+examples in A than that they were updated on, so with U = 0 it is the theorem of Cesa-Bianchi, Conconi and Gentile 2005:
 ``M <= sqrt((a |u|^2 + u . X_A u) log det(I + X_A / a)) + (sum over A of the hinge losses of u)``.
 """
 

@@ -83,8 +83,9 @@ class ALMA(OwnStepClassifier):
     weight of 2 is the same as giving the row twice, 0 the same as leaving it out.
 
     If some plane through the origin of (x, K) has a margin of at least g on all examples, scaled to length 1, a run from
-    zero weights makes at most ``(2 / g^2) (2 / alpha - 1)^2`` updates (Gentile 2001, where it is ``8 / alpha - 4`` more; ``separatrix.certificates.margin_updates`` proves this one). The largest margin counts for examples of length
-    1: scale the features, or rows far from the origin will be much alike.
+    zero weights makes at most ``(2 / g^2) (2 / alpha - 1)^2`` updates: a bound in the manner of Gentile 2001, proved in
+    ``separatrix/certificates/margin_updates.py``. The margin is that of examples of length 1: scale the features, or
+    rows far from the origin will be much alike.
 
     Examples
     --------

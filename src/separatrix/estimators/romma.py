@@ -78,9 +78,9 @@ class ROMMA(OwnStepClassifier):
 
     Notes
     -----
-    An example of weight c is presented ceil(c) times, the last time with what is left of c, which is the part of the way
-    that the weights go. Where it has a margin of 1 after the first time, the others do nothing: a weight of 2 is the same as
-    giving the row twice, and seldom differs from 1.
+    An example of weight c is presented ceil(c) times, the last time with what is left of c, which is the part of the
+    way that the weights go. Where it has a margin of 1 after the first time, the others do nothing: a weight of 2 is
+    the same as giving the row twice, and seldom differs from 1.
 
     If the plane u has a margin of at least 1 on every example, and R is the length of the longest, a run from zero
     weights makes at most ``R^2 |u|^2`` mistakes (Li and Long 2002). For u always has ``u . w >= |w|^2``, so that w is
