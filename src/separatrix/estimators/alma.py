@@ -82,10 +82,10 @@ class ALMA(OwnStepClassifier):
     An example of weight c is presented ceil(c) times, the last time with what is left of c, which scales the step. So a
     weight of 2 is the same as giving the row twice, 0 the same as leaving it out.
 
-    If some plane through the origin of (x, K) has a margin of at least g on all examples, scaled to length 1, a run from
-    zero weights makes at most ``(2 / g^2) (2 / alpha - 1)^2`` updates: a bound in the manner of Gentile 2001, proved in
-    ``separatrix/certificates/margin_updates.py``. The margin is that of examples of length 1: scale the features, or
-    rows far from the origin will be much alike.
+    If some plane through the origin of (x, K) has a margin of at least g on all examples, scaled to length 1, a run
+    from zero weights makes at most ``(2 / g^2) (2 / alpha - 1)^2`` updates: a bound in the manner of Gentile 2001,
+    proved in ``separatrix/certificates/margin_updates.py``. The margin is that of examples of length 1: scale the
+    features, or rows far from the origin will be much alike.
 
     Examples
     --------

@@ -17,8 +17,8 @@ class SecondOrderPerceptron(Spreading):
 
     Cesa-Bianchi, Conconi and Gentile 2005, whose weights are ``(a I + X)^-1 V``: X is the sum of ``x x^T`` and V that
     of ``y x`` over the mistakes so far. They predict with ``(a I + X + x x^T)^-1 V``, which has the same sign on x.
-    With the spread ``S = a (a I + X)^-1``, the identity at the start, a mistake changes weights and spread as said: it is
-    the update of :class:`AROW` with ``r = a``, made on mistakes only.
+    With the spread ``S = a (a I + X)^-1``, the identity at the start, a mistake changes weights and spread as said: it
+    is the update of :class:`AROW` with ``r = a``, made on mistakes only.
 
     Parameters
     ----------
