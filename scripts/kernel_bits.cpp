@@ -154,6 +154,9 @@ const NamedRule kRules[] = {
     {"pa2", "pa2", {0.1}},                    {"arow", "arow", {0.5}},
     {"arow-full", "arow", {0.5}, true},       {"nherd", "nherd", {0.5}},
     {"scw1", "scw1", {0.5, 1.25}},            {"scw2-full", "scw2", {0.5, 1.25}, true},
+    {"romma", "romma", {0.0}},                {"romma-aggressive", "romma", {1.0}},
+    {"alma", "alma", {0.75}},                 {"sop", "sop", {0.5}},
+    {"sop-full", "sop", {0.5}, true},
 };
 
 int number_of(const NamedRule& named) {

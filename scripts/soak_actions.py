@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 from soak_workplace import SoakError, Workplace, digest, processes_of, resident
 
-MODELS = ("averaged", "perceptron", "voted", "pocket", "neuron", "logistic", "svm", "online-svm", "pa", "arow", "scw")
-ONLINE = ("averaged", "perceptron", "voted", "pocket", "neuron", "online-svm", "pa", "arow", "scw")
-ON_DISK = ("averaged", "perceptron", "neuron", "online-svm", "pa", "arow", "scw")  # others need all rows in memory
+ON_DISK = (  # others need all rows in memory
+    "averaged", "perceptron", "neuron", "online-svm", "pa", "arow", "scw", "nherd", "romma", "alma", "sop",
+)  # fmt: skip
+ONLINE = (*ON_DISK, "voted", "pocket")
+MODELS = (*ONLINE, "logistic", "svm")
 KILLED = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 ACTIONS = {  # and how often they are chosen
     "fit": 2, "predict": 2, "update": 1, "certify": 1, "export": 1, "report": 1, "killed": 4, "full_disk": 2,
@@ -255,8 +257,8 @@ class Actions(Workplace):
             if len(set(y.tolist())) < 2:
                 continue
             kinds = (
-                sx.Perceptron, sx.Neuron, sx.OnlineSVM, sx.PassiveAggressive, sx.AROW, sx.SCW, sx.LinearSVM,
-                sx.KernelPerceptron, sx.KernelSVM,
+                sx.Perceptron, sx.Neuron, sx.OnlineSVM, sx.PassiveAggressive, sx.AROW, sx.SCW, sx.NHERD, sx.ROMMA,
+                sx.ALMA, sx.SecondOrderPerceptron, sx.LinearSVM, sx.KernelPerceptron, sx.KernelSVM,
             )  # fmt: skip
             maker = chance.choice(kinds)
             with warnings.catch_warnings():

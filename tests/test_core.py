@@ -28,7 +28,7 @@ EXPECTED = (TypeError, ValueError)
 RULES = {  # of the core, each with parameters that it takes
     "threshold": [1.0, 0.0], "squared": [1.0, 0.0, 0.0], "log": [1.0, 0.5, 1.0], "hinge": [1.0, 0.0, 1.0],
     "pegasos": [0.5, 0.5, 1.0], "pa": [], "pa1": [1.0], "pa2": [1.0], "arow": [1.0],
-    "nherd": [1.0], "scw1": [1.0, 1.25], "scw2": [1.0, 1.25],
+    "nherd": [1.0], "scw1": [1.0, 1.25], "scw2": [1.0, 1.25], "romma": [0.0], "alma": [0.5], "sop": [1.0],
 }  # fmt: skip
 STEP = _core.Rule("threshold", [1.0, 0.0])
 
@@ -133,6 +133,8 @@ def test_arguments_that_do_not_belong_together_are_refused():
         ("hinge", [1.0, 2.0, 0.0], r"eta must be positive and decay in 0\.\.1"),
         ("pa1", [0.0], "C must be positive"),
         ("arow", [np.nan], "r must be positive"),
+        ("sop", [0.0], "a must be positive"),
+        ("alma", [1.5], "part must be above 0 and at most 1"),
     ):
         with pytest.raises(ValueError, match=message):
             _core.Rule(name, parameters)

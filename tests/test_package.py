@@ -16,7 +16,10 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_public_names_are_these():
     assert sx.__all__ == [
+        "ALMA",
         "AROW",
+        "NHERD",
+        "ROMMA",
         "SCW",
         "Ball",
         "Certificate",
@@ -35,6 +38,7 @@ def test_the_public_names_are_these():
         "Perceptron",
         "Plane",
         "Problem",
+        "SecondOrderPerceptron",
         "TablePreparation",
         "Trace",
         "certify",

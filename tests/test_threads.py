@@ -37,6 +37,9 @@ LINEAR = [
     sx.PassiveAggressive,
     sx.AROW,
     sx.SCW,
+    sx.ROMMA,
+    sx.ALMA,
+    sx.SecondOrderPerceptron,
     sx.LinearSVM,
     sx.LogisticRegression,
 ]

@@ -9,7 +9,8 @@
 //
 // Weights that shrink are scale * w, so that an example costs its own values and no more: shrinking is one product, and so
 // is bringing the weights back to a ball, whose test needs only `square` = |w|^2, kept up to date by each addition and
-// taken anew when an epoch begins (Shalev-Shwartz et al. 2011, section 2.3).
+// taken anew when an epoch begins (Shalev-Shwartz et al. 2011, section 2.3). A rule that reads it may also lengthen the
+// weights, which then lose digits to what is added: so it is taken anew whenever the scale has been brought in.
 //
 // Rows may be those of a kernel (dual_rows.hpp): w then holds the activations of all examples, a dot product is one of
 // them, and an addition is a kernel row.
@@ -17,7 +18,7 @@
 // Included by kernels.cpp only, inside the namespace of one build.
 
 constexpr int kCopies = 1000;
-constexpr double kSmallestScale = 0x1p-64, kSmallestAveragedScale = 0x1p-10;
+constexpr double kSmallestScale = 0x1p-64, kSmallestAveragedScale = 0x1p-10, kLargestScale = 0x1p10;
 
 // What a rule may read of the row at hand, computed when it is first asked for.
 template <class Rows>
@@ -42,7 +43,8 @@ SX_HOT double shrink_by(const Rows& X, const R& rule, BinaryTask& t, double shri
     if (shrink == 1.0) return 1.0;
     if (rule.bias_shrinks) t.real[bias] *= shrink;
     t.real[scale] *= shrink;
-    if (t.real[scale] >= (t.average_correction ? kSmallestAveragedScale : kSmallestScale)) return 1.0;
+    const double least = R::kNorm || t.average_correction ? kSmallestAveragedScale : kSmallestScale;
+    if (t.real[scale] >= least && t.real[scale] <= kLargestScale) return 1.0;
     const double brought_in = t.real[scale];
     settle(X, t, age);
     return brought_in;
@@ -77,6 +79,15 @@ SX_HOT void finish_step(const Pass& pass, const R& rule, BinaryTask& t, double b
 
 enum class Outcome { moved, correct, stopped };
 
+// What is due when the weights stay as they are: the average has them once more.
+template <class R>
+SX_HOT Outcome stay(BinaryTask& t, double share) {
+    if constexpr (R::kShrinks) {
+        if (t.average_correction) t.real[scale_deficit] += share * (1.0 - t.real[scale]);
+    }
+    return Outcome::correct;
+}
+
 // One presentation of the row at hand, whose product with w is `dot`. What w is due is left to the caller: `step` times
 // the row. `stopped` when the activation is not finite, or the row not at hand.
 template <class R, class Rows>
@@ -99,7 +110,7 @@ SX_HOT Outcome present(const Rows& X, const Pass& pass, const R& rule, BinaryTas
     const typename R::Loss at(margin);
     if constexpr (R::kAlways) note_loss(at, share, t);
     const bool moves = rule.moves(at);
-    if (!R::kShrinks && !moves) return Outcome::correct;
+    if (!R::kDecays && !moves) return stay<R>(t, share);
     double q = 0.0, n = 0.0, brought_in = 1.0, bias_step = 0.0;
     if constexpr (R::kSpread) {
         q = spread_square(X, t, i, pass.bias_square);
@@ -107,11 +118,12 @@ SX_HOT Outcome present(const Rows& X, const Pass& pass, const R& rule, BinaryTas
         q = row.q();
     }
     if constexpr (R::kNorm) {
+        if (t.real[square] < 0.0) t.real[square] = square_of(t.w, X.cols);
         n = t.real[scale] * t.real[scale] * t.real[square];
         if (pass.bias_square > 0.0) n += t.real[bias] * t.real[bias] / pass.bias_square;
     }
     const Update update = rule.step(at, q, n, time_of(t, age, share));
-    if (R::kSpread && update.tau == 0.0) return Outcome::correct;
+    if (R::kDeclines && update.tau == 0.0) return stay<R>(t, share);
     if constexpr (R::kShrinks) brought_in = shrink_by(X, rule, t, update.shrink, age);
     if (moves) {
         const double tau = positive ? update.tau : -update.tau;
@@ -120,7 +132,9 @@ SX_HOT Outcome present(const Rows& X, const Pass& pass, const R& rule, BinaryTas
         } else {
             const double over = R::kShrinks ? rule.over_scale(update, at.slope, t.real[scale]) : update.tau;
             *step = positive ? over : -over;
-            if (keeps_square(rule)) {
+            if (R::kNorm && brought_in != 1.0) {
+                t.real[square] = -1.0;  // it may lose all its digits here: it is taken anew when a rule next reads it
+            } else if (keeps_square(rule)) {
                 t.real[square] += *step * (2.0 * (brought_in * dot) + *step * X.square_norm(i));
             }
             if (t.average_correction) X.note(i, (age - t.real[scale_deficit]) * *step, t.average_correction);

@@ -27,11 +27,13 @@ SX_HOT double part_of(const Time& t) { return t.share < 1.0 ? t.share : 1.0; }
 struct Plain {
     static constexpr bool kAlways = true;   // it is asked at every example, not only at mistakes
     static constexpr bool kShrinks = false;  // it multiplies the weights
+    static constexpr bool kDecays = false;   // it does so at every example, also where nothing is added
     static constexpr bool kBiasShrinks = false;  // or may, if it is told to
     static constexpr bool kBall = false;     // it brings them back to a ball
     static constexpr bool kSquare = false;   // it reads q
     static constexpr bool kNorm = false;     // it reads n
     static constexpr bool kSpread = false;   // it keeps a spread of each weight
+    static constexpr bool kDeclines = false;  // where its tau is 0 it leaves everything as it is
     static constexpr bool kFolds = true;     // it can learn from several examples at once
     static constexpr bool kJoint = false;    // it can learn several classes together
     static constexpr bool kTogether = true;  // several tasks look at a row at once; else the loop is compiled for one
@@ -125,7 +127,7 @@ struct BelowOne : Plain {
 
 // Rules of online SVMs: every example shrinks the weights, and the bias with them if it is told to.
 struct Shrinking : BelowOne {
-    static constexpr bool kShrinks = true, kBiasShrinks = true, kPaced = true;
+    static constexpr bool kShrinks = true, kDecays = true, kBiasShrinks = true, kPaced = true;
     bool bias_shrinks;
     explicit Shrinking(double shrinks) : bias_shrinks(shrinks != 0.0) {}
 };
@@ -201,12 +203,63 @@ struct PA2 : PassiveAggressive {
     explicit PA2(const double* p) : PassiveAggressive(HUGE_VAL, 1.0 / (2.0 * p[0])) {}
 };
 
+// Li and Long 2002: the shortest v with v.w >= |w|^2 and a margin of 1, on a mistake or, if aggressive, for a margin below
+// 1. Where that is 2^30 times shorter than v may be, less is asked (romma.py).
+struct ROMMA : Plain {
+    using Loss = ZeroOneLoss;
+    static constexpr const char* name = "romma";
+    static constexpr bool kShrinks = true, kBiasShrinks = true, kSquare = true, kNorm = true, kDeclines = true,
+                          kFolds = false, kTogether = false;
+    static constexpr bool bias_shrinks = true;
+    static constexpr double kMost = 0x1p30;
+    SX_PARAMETERS("aggressive");
+    bool aggressive;
+
+    explicit ROMMA(const double* p) : aggressive(p[0] != 0.0) {}
+
+    SX_HOT bool moves(const Loss& at) const { return aggressive ? at.margin < 1.0 : at.margin <= 0.0; }
+    SX_HOT Update step(const Loss& at, double q, double n, const Time& t) const {
+        if (!(q > 0.0)) return {1.0, 0.0};
+        const double m = at.margin, whole = q * n, apart = whole - m * m, kept = whole < kMost ? whole : kMost;
+        double shrink = 0.0, tau = 1.0 / q;
+        if (m < kept && apart * kMost > whole) {
+            shrink = (kept - m) / apart;
+            tau = n * (1.0 - m * (kept / whole)) / apart;
+        }
+        const double part = part_of(t);
+        return {part == 1.0 ? shrink : 1.0 - part * (1.0 - shrink), part * tau};
+    }
+};
+
+// Gentile 2001, with the Euclidean norm: `part` is the paper's alpha.
+struct ALMA : Plain {
+    using Loss = ZeroOneLoss;
+    static constexpr const char* name = "alma";
+    static constexpr bool kShrinks = true, kBiasShrinks = true, kBall = true, kSquare = true, kDeclines = true,
+                          kFolds = false, kTogether = false;
+    static constexpr bool bias_shrinks = true;
+    static constexpr double radius = 1.0;
+    SX_PARAMETERS("part");
+    double part;
+
+    explicit ALMA(const double* p) : part(p[0]) {}
+    static const char* refuse(const double* p) {
+        return p[0] > 0.0 && p[0] <= 1.0 ? nullptr : "part must be above 0 and at most 1";
+    }
+
+    SX_HOT Update step(const Loss& at, double q, double, const Time& t) const {
+        const double number = double(t.steps + 1), length = ::sqrt(q);
+        const bool narrow = q > 0.0 && at.margin <= (1.0 / part - 1.0) * ::sqrt(8.0 / number) * length;
+        return {1.0, narrow ? part_of(t) * (::sqrt(2.0 / number) / length) : 0.0};
+    }
+};
+
 // ------------------------------------------------------------------------------------------------ with a spread
 
 // Crammer, Kulesza and Dredze 2009.
 struct AROW : OneByOne {
     static constexpr const char* name = "arow";
-    static constexpr bool kSpread = true, kTogether = false;
+    static constexpr bool kSpread = true, kDeclines = true, kTogether = false;
     SX_PARAMETERS("r");
     double r;
 
@@ -219,10 +272,28 @@ struct AROW : OneByOne {
     }
 };
 
+// Cesa-Bianchi, Conconi and Gentile 2005: the same on mistakes only.
+struct SecondOrder : Plain {
+    using Loss = ZeroOneLoss;
+    static constexpr const char* name = "sop";
+    static constexpr bool kSquare = true, kSpread = true, kDeclines = true, kFolds = false, kTogether = false;
+    SX_PARAMETERS("a");
+    double a;
+
+    explicit SecondOrder(const double* p) : a(p[0]) {}
+    static const char* refuse(const double* p) { return p[0] > 0.0 ? nullptr : "a must be positive"; }
+
+    SX_HOT static bool moves(const Loss& at) { return at.margin <= 0.0; }
+    SX_HOT Update step(const Loss& at, double v, double, const Time& t) const {
+        const double beta = 1.0 / (v + a);
+        return {1.0, part_of(t) * ((1.0 - at.margin) * beta), part_of(t) * beta};
+    }
+};
+
 // Crammer and Lee 2010, with the full update of the spread.
 struct NHERD : OneByOne {
     static constexpr const char* name = "nherd";
-    static constexpr bool kSpread = true, kTogether = false;
+    static constexpr bool kSpread = true, kDeclines = true, kTogether = false;
     SX_PARAMETERS("C");
     double C;
 
@@ -239,7 +310,7 @@ struct NHERD : OneByOne {
 // cancellation on its side of 0.
 struct SoftConfident : Plain {
     using Loss = ZeroOneLoss;
-    static constexpr bool kSpread = true, kFolds = false, kTogether = false;
+    static constexpr bool kSpread = true, kDeclines = true, kFolds = false, kTogether = false;
     SX_PARAMETERS("C", "phi");
     double C, phi;
 
@@ -284,7 +355,8 @@ struct SCW2 : SoftConfident {
 
 template <class... R>
 struct List {};
-using Rules = List<Threshold, Squared, Log, Hinge, Pegasos, PA, PA1, PA2, AROW, NHERD, SCW1, SCW2>;
+using Rules = List<Threshold, Squared, Log, Hinge, Pegasos, PA, PA1, PA2, AROW, NHERD, SCW1, SCW2, ROMMA,
+                   ALMA, SecondOrder>;
 
 // The rule as the loop is compiled for it: itself, or the form that it shares with others.
 template <class R>

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
     from separatrix.estimators import (
+        ALMA,
         AROW,
+        NHERD,
+        ROMMA,
         SCW,
         KernelPerceptron,
         KernelSVM,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
         OnlineSVM,
         PassiveAggressive,
         Perceptron,
+        SecondOrderPerceptron,
     )
     from separatrix.exercises.sheet import exercise
     from separatrix.geometry.ball import Ball
@@ -56,7 +60,10 @@ __version__ = "0.1.0"
 _is_command = False  # whether this process runs the command, and no other code (separatrix.estimators.contract)
 
 __all__ = [
+    "ALMA",
     "AROW",
+    "NHERD",
+    "ROMMA",
     "SCW",
     "Ball",
     "Certificate",
@@ -75,6 +82,7 @@ __all__ = [
     "Perceptron",
     "Plane",
     "Problem",
+    "SecondOrderPerceptron",
     "TablePreparation",
     "Trace",
     "certify",
@@ -98,6 +106,7 @@ __all__ = [
 
 # No name here is also the name of a module it comes from: Python would put the module in its place.
 _ON_FIRST_USE = {
+    "ALMA": "separatrix.estimators",
     "AROW": "separatrix.estimators",
     "Ball": "separatrix.geometry.ball",
     "Certificate": "separatrix.certificates.certificate",
@@ -109,6 +118,7 @@ _ON_FIRST_USE = {
     "Labellings": "separatrix.insight.labellings",
     "LinearSVM": "separatrix.estimators",
     "LogisticRegression": "separatrix.estimators",
+    "NHERD": "separatrix.estimators",
     "Network": "separatrix.estimators",
     "Neuron": "separatrix.estimators",
     "OnlineSVM": "separatrix.estimators",
@@ -116,7 +126,9 @@ _ON_FIRST_USE = {
     "Perceptron": "separatrix.estimators",
     "Plane": "separatrix.insight.plane",
     "Problem": "separatrix.loop.problem",
+    "ROMMA": "separatrix.estimators",
     "SCW": "separatrix.estimators",
+    "SecondOrderPerceptron": "separatrix.estimators",
     "TablePreparation": "separatrix.tables.table_preparation",
     "Trace": "separatrix.insight.trace",
     "certify": "separatrix.certificates.certifying",

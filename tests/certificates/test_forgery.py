@@ -359,6 +359,9 @@ def test_entries_that_are_doubled_missing_moved_or_of_no_class_are_refused(sever
         sx.OnlineSVM(max_iter=3),
         sx.AROW(covariance="full", max_iter=3),
         sx.SCW(max_iter=3),
+        sx.ROMMA(max_iter=3),
+        sx.ALMA(max_iter=3),
+        sx.SecondOrderPerceptron(covariance="full", max_iter=3),
     ],
     ids=lambda model: type(model).__name__,
 )

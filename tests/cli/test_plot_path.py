@@ -31,7 +31,9 @@ def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-@pytest.mark.parametrize("model", ["perceptron", "averaged", "pocket", "neuron", "online-svm", "pa", "arow", "scw"])
+@pytest.mark.parametrize(
+    "model", ["perceptron", "averaged", "pocket", "neuron", "online-svm", "pa", "arow", "scw", "romma", "alma", "sop"]
+)
 def test_the_path_starts_at_zero_and_ends_at_the_weights_of_the_model(table, model):
     assert run("fit", "t.csv", "--target", "kind", "--model", model, "--epochs", 6, "-o", "m.sx").exit_code == 0
     assert run("plot", "m.sx", "t.csv", "--kind", "path", "-o", "p.png").exit_code == 0

@@ -18,6 +18,10 @@ MODELS = [
     sx.OnlineSVM(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
     sx.AROW(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
     sx.SCW(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
+    sx.NHERD(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
+    sx.ROMMA(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
+    sx.ALMA(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
+    sx.SecondOrderPerceptron(max_iter=5, stop=sx.stops.MaxEpochs(5), random_state=0),
     sx.KernelSVM(class_weight="balanced"),
     sx.KernelPerceptron(max_iter=5, readout="averaged", random_state=0),
 ]

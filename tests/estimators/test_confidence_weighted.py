@@ -1,4 +1,7 @@
-"""AROW and SCW as estimators: layouts, classes, weights, going on, what the certificate claims, bad parameters."""
+"""AROW, SCW, NHERD and the second-order perceptron as estimators.
+
+Layouts, classes, weights, going on, what the certificate claims, bad parameters.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from separatrix.certificates.second_order import Updates, _log_determinant, arow
 from separatrix.geometry.rows import Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.solve import solve
-from separatrix.rules import AROW, SCW1, SCW2
+from separatrix.rules import AROW, NHERD, SCW1, SCW2, SecondOrderPerceptron
 from separatrix.stops import EpochsInAll, MaxEpochs, NoMistakes
 
 KINDS = [
@@ -28,8 +31,11 @@ KINDS = [
     (sx.AROW, {"covariance": "full", "r": 0.3}),
     (sx.SCW, {}),
     (sx.SCW, {"variant": "scw2", "C": 0.4, "eta": 0.75, "covariance": "full"}),
+    (sx.NHERD, {"C": 0.5}),
+    (sx.SecondOrderPerceptron, {"a": 0.5, "covariance": "full"}),
+    (sx.SecondOrderPerceptron, {}),
 ]
-IDS = ["arow", "arow full", "scw1", "scw2 full"]
+IDS = ["arow", "arow full", "scw1", "scw2 full", "nherd", "sop full", "sop"]
 
 
 def made(kind, **more):
@@ -51,6 +57,8 @@ def test_an_estimator_is_its_rule_in_the_loop(kind):
     model = made(kind, shuffle=False).fit(X, y)
     rule = {
         "AROW": lambda m: AROW(r=m.r, covariance=m.covariance),
+        "NHERD": lambda m: NHERD(C=m.C, covariance=m.covariance),
+        "SecondOrderPerceptron": lambda m: SecondOrderPerceptron(a=m.a, covariance=m.covariance),
         "SCW": lambda m: {"scw1": SCW1, "scw2": SCW2}[m.variant](
             C=m.C, phi={0.9: 1.2815515655446004, 0.75: 0.6744897501960817}[m.eta], covariance=m.covariance
         ),
@@ -230,6 +238,22 @@ def test_the_certificate_of_a_full_arow_allows_the_mistakes_that_were_made(inter
     assert near > 10  # so the bound says something
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_certificate_of_a_second_order_perceptron_allows_the_mistakes_that_were_made(intercept):
+    near = 0
+    for seed in range(250):
+        X, y, a = random_problem(seed)
+        options = {"fit_intercept": intercept, "intercept_scaling": 2.0, "random_state": seed, "average": seed % 2 > 0}
+        model = sx.SecondOrderPerceptron(a=a, covariance="full", stop=MaxEpochs(1 + seed % 4), **options).fit(X, y)
+        bound = model.certificate_.mistakes
+        assert bound.holds
+        assert bound.made == sum(epoch.mistakes for epoch in model.history_) == model.n_updates_
+        assert math.isfinite(bound.allowed)
+        assert f"mistakes: {bound.made:,}; bound" in str(model.certificate_)
+        near += bound.made > 0.3 * bound.allowed
+    assert near > 40
+
+
 class Steps:
     def __init__(self):
         self.steps = []
@@ -274,6 +298,11 @@ def test_where_no_theorem_holds_the_certificate_says_so():
     for model, why in (
         (sx.AROW(stop=MaxEpochs(2)), "the theorem of AROW is about a full covariance"),
         (sx.SCW(stop=MaxEpochs(2), covariance="full"), "no theorem is known for SCW"),
+        (sx.NHERD(stop=MaxEpochs(2), covariance="full"), "no theorem is known for NHERD"),
+        (
+            sx.SecondOrderPerceptron(stop=MaxEpochs(2)),
+            "the theorem of the second-order perceptron is about a full covariance",
+        ),
     ):
         certificate = model.fit(X, y).certificate_
         assert certificate.mistakes.allowed == math.inf
@@ -305,6 +334,9 @@ def test_a_converged_run_without_mistakes_predicts_every_row_right():
         (sx.AROW(r="large"), "r must be a number; found 'large'"),
         (sx.AROW(covariance="none"), "covariance must be one of diagonal, full; found 'none'"),
         (sx.AROW(max_iter=0), "max_iter must be a whole number of at least 1; found 0"),
+        (sx.NHERD(C=0), "C must be a positive number from 1e-150 to 1e150; found 0"),
+        (sx.SecondOrderPerceptron(a=-2), "a must be a positive number from 1e-150 to 1e150; found -2"),
+        (sx.SecondOrderPerceptron(covariance=3), "covariance must be one of diagonal, full; found 3"),
         (sx.SCW(C=-1.0), "C must be a positive number from 1e-150 to 1e150, or infinity; found -1.0"),
         (sx.SCW(C=math.nan), "C must be a positive number from 1e-150 to 1e150, or infinity; found nan"),
         (sx.SCW(variant="1"), "variant must be one of scw1, scw2; found '1'"),
@@ -324,6 +356,8 @@ def test_a_full_covariance_of_many_features_is_refused():
     X = sparse.csr_array(np.eye(2, 5000))
     with pytest.raises(ValueError, match=r"^covariance='full' of 5,000 features takes 0.2 GiB for each class"):
         sx.AROW(covariance="full").fit(X, [0, 1])
+    with pytest.raises(ValueError, match=r"^covariance='full' of 5,000 features takes 0.2 GiB for each class"):
+        sx.SecondOrderPerceptron(covariance="full").fit(X, [0, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert sx.AROW(max_iter=3).fit(X, [0, 1]).coef_.shape == (1, 5000)

@@ -10,7 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ctrl_c import press_ctrl_c
 from separatrix import (
+    ALMA,
     AROW,
+    NHERD,
+    ROMMA,
     SCW,
     KernelPerceptron,
     KernelSVM,
@@ -20,6 +23,7 @@ from separatrix import (
     Neuron,
     OnlineSVM,
     Perceptron,
+    SecondOrderPerceptron,
     load,
     save,
     stops,
@@ -79,6 +83,16 @@ def hostile_model(rng, kind):
             return AROW(r=pick(1.0, 1e-10, 1e10, 1e150, 1e-150), **kept)
         C, eta = pick(1.0, 1e-10, 1e10, 1e-150, np.inf), pick(0.9, 0.5000001, 1.0)
         return SCW(variant=pick("scw1", "scw2"), C=C, eta=eta, **kept)
+    if kind == "large margin":
+        kept = {"average": pick(True, False), **biased, **online}
+        if pick(True, False):
+            return ROMMA(aggressive=pick(True, False), **kept)
+        return ALMA(alpha=pick(1.0, 0.9, 0.1, 1e-10), **kept)
+    if kind == "second order":
+        kept = {"covariance": pick("diagonal", "full"), "average": pick(True, False), **biased, **online}
+        if pick(True, False):
+            return NHERD(C=pick(1.0, 1e-10, 1e10, 1e150, 1e-150), **kept)
+        return SecondOrderPerceptron(a=pick(1.0, 1e-10, 1e10, 1e150, 1e-150), **kept)
     if kind == "linear":
         loss, tol = pick("hinge", "squared_hinge"), pick(1e-3, 1e-10)
         return LinearSVM(C=pick(1.0, 1e-10, 1e10, 1e300), loss=loss, tol=tol, random_state=0, **biased)
@@ -104,6 +118,8 @@ KINDS = (
     "kernel-svm",
     "logistic",
     "spread",
+    "large margin",
+    "second order",
 )
 LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_", "dual_coef_", "alpha_", "support_vectors_")
 
@@ -134,7 +150,8 @@ def test_a_fit_ends_with_a_finite_model_or_with_one_sentence(kind):
             fitted += 1
         assert time.perf_counter() - began < 5.0  # a tenth of a second at most, where the machine is free
     assert fitted > 5
-    assert refused > 3 or kind == "spread"  # whose steps are the shorter, the larger the numbers are
+    own = ("spread", "large margin", "second order")  # whose steps are the shorter, the larger the numbers are
+    assert refused > 3 or kind in own
 
 
 def scattered(size, n=6):

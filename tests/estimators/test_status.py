@@ -9,13 +9,16 @@ import pytest
 from scipy import sparse
 
 from separatrix import (
+    ALMA,
     AROW,
+    ROMMA,
     SCW,
     KernelPerceptron,
     Network,
     Neuron,
     OnlineSVM,
     Perceptron,
+    SecondOrderPerceptron,
     _core,
     datasets,
     stops,
@@ -69,6 +72,9 @@ def some_model(rng, kind):
     if kind == "spread":
         kept = {"covariance": pick("diagonal", "full"), "average": pick(True, False), **common}
         return AROW(r=pick(0.1, 10.0), **kept) if pick(True, False) else SCW(variant=pick("scw1", "scw2"), **kept)
+    if kind == "large margin":
+        kept = {"average": pick(True, False), **common}
+        return pick(ROMMA(**kept), ROMMA(aggressive=True, **kept), ALMA(**kept), SecondOrderPerceptron(**kept))
     if kind == "neuron":
         return Neuron(loss=pick("squared", "log"), batch_size=pick(1, 3, "all"), eta0=pick(0.01, 0.5, 2.0), **common)
     return Network(hidden=(2,), batch_size=pick(1, 4, "all"), eta0=pick(0.1, 1.0), **common)
@@ -80,7 +86,7 @@ def fitted(model, X, y, weights=None):
         return model.fit(X, y, sample_weight=weights)
 
 
-@pytest.mark.parametrize("kind", ["perceptron", "kernel", "online", "spread", "neuron", "network"])
+@pytest.mark.parametrize("kind", ["perceptron", "kernel", "online", "spread", "large margin", "neuron", "network"])
 def test_no_status_says_what_predictions_of_the_training_rows_contradict(kind):
     rng = np.random.default_rng(sum(map(ord, kind)))
     told = silent = 0

@@ -10,6 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
@@ -21,7 +23,20 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.readouts import READOUTS, VotedWeights
 from separatrix.loop.solve import solve
 from separatrix.observers import History
-from separatrix.rules import PA, PA1, PA2, RULES, Hinged, OnlineHinge, Pegasos, Smooth, Spreading
+from separatrix.rules import (
+    ALMA,
+    PA,
+    PA1,
+    PA2,
+    ROMMA,
+    RULES,
+    AggressiveROMMA,
+    Hinged,
+    OnlineHinge,
+    Pegasos,
+    Smooth,
+    Spreading,
+)
 from separatrix.rules.hinged import BIASES
 from separatrix.rules.smooth import SCHEDULES
 from separatrix.stops import MaxEpochs, NoMistakes
@@ -36,6 +51,7 @@ CHOICES = [
     *(OnlineHinge(gamma, n=n, bias=bias) for gamma, n in ((0.5, None), (2.0, 1)) for bias in BIASES),
     *(Pegasos(lam, project=project, bias=bias) for lam, project in ((0.1, False), (0.01, True)) for bias in BIASES),
     *(PA(), PA1(0.125), PA1(3.0), PA2(0.5)),
+    *(ROMMA(), AggressiveROMMA(), ALMA(), ALMA(0.25)),
 ]
 MODES = [(rule, batch) for rule in CHOICES for batch in ((1,) if rule.reads_square else (1, 5, "all"))]
 
@@ -458,3 +474,42 @@ def test_quick_answers_in_single_precision_never_change_a_bit(build, d, scale):
             assert quick == exact
     finally:
         _core.use_build(used)
+
+
+@settings(max_examples=150)
+@given(
+    cells=st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=2, max_size=12),
+    labels=st.lists(st.booleans(), min_size=12, max_size=12),
+    rule=st.sampled_from([*CHOICES[-4:], *(RULES["sop"](a, c) for a in (0.5, 4.0) for c in ("diagonal", "full"))]),
+    bias=st.sampled_from([None, 1.0, 3.0]),
+    readout=st.sampled_from(["last", "averaged"]),
+    layout=st.sampled_from(sorted(layouts(np.eye(2)))),
+)
+def test_rules_of_large_margins_agree_on_whatever_is_separable(cells, labels, rule, bias, readout, layout):
+    X, y = np.array(cells, float), np.array(labels[: len(cells)])
+    y[:2] = True, False
+    if sx.certify(X, y, fit_intercept=bias is not None).separable != "strict":
+        return  # where they go round and round, and a last bit becomes large
+    stop = {"stop": MaxEpochs(2), "readout": readout}
+    expected = solve(Problem(X, y, bias=bias), rule, engine="reference", **stop)
+    found = solve(Problem(layouts(X)[layout], y, bias=bias), rule, **stop)
+    size = np.linalg.norm([*expected.weights, expected.bias]) + 1.0
+    np.testing.assert_allclose([*found.weights, found.bias], [*expected.weights, expected.bias], atol=1e-7 * size)
+
+
+@pytest.mark.parametrize("readout", ["last", "averaged"])
+@pytest.mark.parametrize("rule", [ROMMA(), AggressiveROMMA()], ids=str)
+def test_where_division_is_exact_romma_agrees_bit_for_bit(rule, readout):
+    """Rows at right angles to each other: D is a power of two, as are the numbers of 1s."""
+    X = np.zeros((4, 16))
+    for place, (row, sign) in enumerate(zip(X, (1.0, -1.0, 1.0, -1.0), strict=True)):
+        row[4 * place : 4 * place + 4] = sign
+    y = np.array([1, -1, 1, -1])
+    options = {"stop": MaxEpochs(2), "readout": readout}
+    exact = solve(Problem.from_exact(X.astype(int).tolist(), y, bias=None), rule, engine="reference", **options)
+    expected = outcome(solve(Problem(X, y, bias=None), rule, engine="reference", **options))
+    assert expected["updates"] == 4
+    for name, data in layouts(X).items():
+        found = outcome(solve(Problem(data, y, bias=None), rule, **options))
+        assert found == expected, name
+        assert found["last"] == [float(v) for v in exact.state.weights]

@@ -55,6 +55,10 @@ def learners():
     yield "passive-aggressive", lambda **k: sx.PassiveAggressive(average=True, max_iter=12, **k), MORE
     yield "arow", lambda **k: sx.AROW(average=True, max_iter=12, **k), MORE
     yield "arow full", lambda **k: sx.AROW(covariance="full", max_iter=12, **k), NOISY
+    yield "romma", lambda **k: sx.ROMMA(average=True, max_iter=12, **k), MORE
+    yield "romma aggressive", lambda **k: sx.ROMMA(aggressive=True, max_iter=12, **k), NOISY
+    yield "alma", lambda **k: sx.ALMA(average=True, max_iter=12, **k), MORE
+    yield "sop", lambda **k: sx.SecondOrderPerceptron(covariance="full", average=True, max_iter=12, **k), MORE
     yield "scw", lambda **k: sx.SCW(max_iter=12, **k), MORE
     yield "network", lambda **k: sx.Network((4,), max_iter=12, batch_size=16, **k), MORE
     yield "network adaptive", lambda **k: sx.Network((3, 3), max_iter=12, learning_rate="adaptive", **k), NOISY

@@ -38,8 +38,8 @@ class OwnPerceptron(sx.Perceptron):
         (
             lambda: 3,
             "^a model file holds a fitted Perceptron, Neuron, LinearSVM, LogisticRegression, OnlineSVM, "
-            "PassiveAggressive, AROW, SCW, KernelSVM, KernelPerceptron or Network, or a scikit-learn Pipeline that "
-            "ends in one; found an int",
+            "PassiveAggressive, AROW, SCW, NHERD, ROMMA, ALMA, SecondOrderPerceptron, KernelSVM, KernelPerceptron or "
+            "Network, or a scikit-learn Pipeline that ends in one; found an int",
         ),
         (lambda: StandardScaler().fit(X), "found a StandardScaler"),
         (lambda: LogisticRegression().fit(X, TWO), "found a LogisticRegression"),

@@ -182,7 +182,9 @@ def stream(monkeypatch):
     monkeypatch.setattr(rowfile, "GROUP", 1 << 16)
 
 
-@pytest.mark.parametrize("model", ["averaged", "perceptron", "neuron", "online-svm", "pa", "arow", "scw"])
+@pytest.mark.parametrize(
+    "model", ["averaged", "perceptron", "neuron", "online-svm", "pa", "arow", "scw", "romma", "alma", "sop"]
+)
 def test_rows_streamed_from_disk_train_as_well(model, tmp_path, stream):
     data = frame(6000)
     if model in ("averaged", "neuron"):  # the last weights of the others depend on the last group most
@@ -370,7 +372,7 @@ def test_a_resumed_run_has_the_same_bits(model, tmp_path):
     assert _weights(more) == _weights(whole)
 
 
-@pytest.mark.parametrize("model", ["averaged", "neuron", "online-svm", "pa", "arow"])
+@pytest.mark.parametrize("model", ["averaged", "neuron", "online-svm", "pa", "arow", "romma", "alma"])
 @pytest.mark.parametrize("where", ["memory", "disk", "stream"])
 def test_a_run_that_was_interrupted_goes_on_with_the_same_bits(model, where, tmp_path, monkeypatch):
     """Stop at a time limit that cuts it in the middle of an epoch, and go on from the file, several times."""

@@ -29,7 +29,23 @@ def fitted(data: pd.DataFrame, folder, model: str):
 
 
 @pytest.mark.parametrize(
-    "model", ["averaged", "perceptron", "voted", "pocket", "neuron", "online-svm", "pa", "arow", "scw", "network"]
+    "model",
+    [
+        "averaged",
+        "perceptron",
+        "voted",
+        "pocket",
+        "neuron",
+        "online-svm",
+        "pa",
+        "arow",
+        "scw",
+        "nherd",
+        "romma",
+        "alma",
+        "sop",
+        "network",
+    ],
 )
 def test_the_error_is_the_share_of_rows_that_predict_gets_wrong_before_they_are_learned(model, tmp_path):
     start, new = fitted(table(300, 1), tmp_path, model), table(200, 2)

@@ -39,12 +39,14 @@ class Objective:
 class MistakeBound:
     """Mistakes made, and the most that the theorem allows; infinite if no plane is known to separate the data.
 
-    ``why`` says why there is no bound where that is not because of the data.
+    ``why`` says why there is no bound where that is not because of the data; ``what`` are "mistakes", or "updates"
+    where the theorem counts those, all mistakes among them.
     """
 
     made: int
     allowed: float
     why: str = ""
+    what: str = "mistakes"
 
     @property
     def holds(self) -> bool:
@@ -71,8 +73,8 @@ class ModelCertificate:
     wrong : int
         How many rows are not on their correct side: on the plane, or beyond it. Decided without rounding.
     mistakes : MistakeBound or None
-        For the perceptron: updates made against the bound. For passive-aggressive rules and AROW: mistakes made against
-        theirs. None where the theorem does not apply.
+        For the perceptron and ALMA: updates made against the bound. For passive-aggressive rules, ROMMA, AROW and the
+        second-order perceptron: mistakes made against theirs. None where the theorem does not apply.
     objective : Objective or None
         For the support vector machine: primal and dual value and the gap.
     data : Certificate or None
@@ -105,7 +107,7 @@ class ModelCertificate:
             allowed = self.mistakes.allowed
             why = self.mistakes.why or self._unbounded()
             most = f"bound {whole(allowed)}" if math.isfinite(allowed) else f"no bound: {why}"
-            rows.append(["mistakes", f"{self.mistakes.made:,}; {most}"])
+            rows.append([self.mistakes.what, f"{self.mistakes.made:,}; {most}"])
         if self.objective is not None:
             primal, dual = self.objective.primal, self.objective.dual
             if math.isinf(primal):

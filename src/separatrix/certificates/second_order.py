@@ -1,4 +1,4 @@
-"""The mistake bound of AROW with a full covariance, in arithmetic that proves it.
+"""The mistake bounds of AROW and of the second-order perceptron with a full covariance, in arithmetic that proves it.
 
 Crammer, Kulesza and Dredze 2009, theorem 2. A run from zero weights and a spread of 1 updates on the examples A, M of
 them mistakes and U not. Write x for an example with its bias coordinate K, and ``X_A`` for the sum of ``x x^T`` over A,
@@ -9,6 +9,10 @@ each as often as it was met. Then for every plane u
 The proof in short: an update adds ``x x^T / r`` to the inverse spread P and ``y x / r`` to ``P w``, so that
 ``u . P w >= (M + U - losses) / r``; it adds ``1/r - (1 - m)^2 / (v + r)`` to ``w . P w``, which is at most
 ``log(1 + v / r) / r`` for a mistake and ``1 / r`` more for another; and ``(u . P w)^2 <= (u . P u) (w . P w)``.
+
+The second-order perceptron makes the updates of AROW with ``r = a`` on mistakes only. The proof asks no more of the
+examples in A than that they were updated on, so with U = 0 it is the theorem of Cesa-Bianchi, Conconi and Gentile 2005:
+``M <= sqrt((a |u|^2 + u . X_A u) log det(I + X_A / a)) + (sum over A of the hinge losses of u)``.
 """
 
 from __future__ import annotations

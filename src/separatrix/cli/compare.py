@@ -46,8 +46,8 @@ def compare(
         list[str] | None,
         typer.Option(
             help="Models to compare, separated by commas (may be repeated): averaged, perceptron, voted, pocket, "
-            "neuron, logistic, svm, online-svm, pa, arow, scw, kernel-svm, network, kernel-perceptron, k-nn, tree, "
-            "sk-perceptron, sk-linear-svc, sk-logistic. [default: all]",
+            "neuron, logistic, svm, online-svm, pa, arow, scw, nherd, romma, alma, sop, kernel-svm, network, "
+            "kernel-perceptron, k-nn, tree, sk-perceptron, sk-linear-svc, sk-logistic. [default: all]",
             rich_help_panel=MODEL,
         ),
     ] = None,

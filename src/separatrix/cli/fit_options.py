@@ -67,8 +67,8 @@ Tune = Annotated[
     bool,
     typer.Option(
         "--tune",
-        help="Choose C (svm, kernel-svm, online-svm, pa, scw), r (arow), alpha (neuron, network) or the number of "
-        "epochs (perceptrons) by cross-validation.",
+        help="Choose C (svm, kernel-svm, online-svm, pa, scw, nherd), r (arow), a (sop), alpha (neuron, network, "
+        "alma) or the number of epochs (perceptrons, romma) by cross-validation.",
         rich_help_panel=DECISIONS,
     ),
 ]

@@ -41,7 +41,8 @@ def trace(
         str,
         typer.Option(
             help="Update rule: perceptron, margin_perceptron, sigmoid_neuron, logistic_neuron, online_hinge, pegasos, "
-            "pa, pa1, pa2 (passive-aggressive), arow, scw1, scw2 or nherd (confidence-weighted).",
+            "pa, pa1, pa2 (passive-aggressive), arow, scw1, scw2, nherd (confidence-weighted), romma, "
+            "aggressive_romma, alma or sop (second-order perceptron).",
             rich_help_panel=MODEL,
         ),
     ] = "perceptron",
@@ -67,8 +68,10 @@ def trace(
     r: Annotated[str, typer.Option("--r", help="r of arow.", rich_help_panel=MODEL)] = "1",
     eta: Annotated[float, typer.Option(help="Confidence of scw1 and scw2.", rich_help_panel=MODEL)] = 0.9,
     covariance: Annotated[
-        str, typer.Option(help="Spread of arow, scw1, scw2 and nherd: diagonal or full.", rich_help_panel=MODEL)
+        str, typer.Option(help="Spread of arow, scw1, scw2, nherd and sop: diagonal or full.", rich_help_panel=MODEL)
     ] = "diagonal",
+    a: Annotated[str, typer.Option("--a", help="a of sop.", rich_help_panel=MODEL)] = "1",
+    alpha: Annotated[str, typer.Option(help="alpha of alma.", rich_help_panel=MODEL)] = "0.9",
     boundary: Annotated[
         str | None,
         typer.Option(
@@ -212,7 +215,8 @@ def trace(
     run = run_trace(
         rows.X, rows.y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter,
         readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), C=_exact("--C", cost),
-        r=_exact("--r", r), eta=eta, covariance=covariance, batch=_batch(batch),
+        r=_exact("--r", r), eta=eta, covariance=covariance, a=_exact("--a", a),
+        alpha=_exact("--alpha", alpha), batch=_batch(batch),
         bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
     )  # fmt: skip
     draw_pictures(run, animate, plot)

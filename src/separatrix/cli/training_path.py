@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-_WITH_PATH = ("Perceptron", "Neuron", "OnlineSVM", "PassiveAggressive", "AROW", "SCW")
+_WITH_PATH = (
+    "Perceptron", "Neuron", "OnlineSVM", "PassiveAggressive", "AROW", "SCW", "NHERD", "ROMMA", "ALMA",
+    "SecondOrderPerceptron",
+)  # fmt: skip
 _MOST_EPOCHS = 500
 _MOST_NUMBERS = 50_000_000  # of rows, times epochs
 
@@ -18,7 +21,7 @@ def check_path(model: Any) -> None:
     if name not in _WITH_PATH or getattr(model.estimator, "readout", "last") == "voted":
         raise ValueError(
             f"--kind path draws one weight vector from epoch to epoch, which this {name} does not have: fit with "
-            "--model perceptron, averaged, pocket, neuron, online-svm, pa, arow or scw"
+            "--model perceptron, averaged, pocket, neuron, online-svm, pa, arow, scw, nherd, romma, alma or sop"
         )
     if len(model.classes_) != 2:
         raise ValueError(f"--kind path draws two classes, but this model has {len(model.classes_)}")

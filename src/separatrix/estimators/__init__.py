@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from separatrix.estimators.alma import ALMA
     from separatrix.estimators.arow import AROW
     from separatrix.estimators.kernel_perceptron import KernelPerceptron
     from separatrix.estimators.kernel_svm import KernelSVM
@@ -13,13 +14,19 @@ if TYPE_CHECKING:
     from separatrix.estimators.logistic_regression import LogisticRegression
     from separatrix.estimators.network import Network
     from separatrix.estimators.neuron import Neuron
+    from separatrix.estimators.nherd import NHERD
     from separatrix.estimators.online_svm import OnlineSVM
     from separatrix.estimators.passive_aggressive import PassiveAggressive
     from separatrix.estimators.perceptron import Perceptron
+    from separatrix.estimators.romma import ROMMA
     from separatrix.estimators.scw import SCW
+    from separatrix.estimators.second_order_perceptron import SecondOrderPerceptron
 
 __all__ = [
+    "ALMA",
     "AROW",
+    "NHERD",
+    "ROMMA",
     "SCW",
     "KernelPerceptron",
     "KernelSVM",
@@ -30,20 +37,25 @@ __all__ = [
     "OnlineSVM",
     "PassiveAggressive",
     "Perceptron",
+    "SecondOrderPerceptron",
 ]
 
 _MODULES = {
+    "ALMA": "alma",
     "AROW": "arow",
     "KernelPerceptron": "kernel_perceptron",
     "KernelSVM": "kernel_svm",
     "LinearSVM": "linear_svm",
     "LogisticRegression": "logistic_regression",
+    "NHERD": "nherd",
     "Network": "network",
     "Neuron": "neuron",
     "OnlineSVM": "online_svm",
     "PassiveAggressive": "passive_aggressive",
     "Perceptron": "perceptron",
+    "ROMMA": "romma",
     "SCW": "scw",
+    "SecondOrderPerceptron": "second_order_perceptron",
 }
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from separatrix.certificates.data import Data
-from separatrix.certificates.model import MistakeBound, PlaneMeasures
-from separatrix.certificates.second_order import Updates, arow_bound
 from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.spreading import SpreadingClassifier, positive
-from separatrix.geometry.rows import Floats
 from separatrix.rules import arow as rule
 from separatrix.stops import NoProgress, Stop
 
@@ -139,28 +134,13 @@ class AROW(SpreadingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _theorem_about = "r"
+
     def _default_stop(self) -> Stop | None:
         return NoProgress(tol=0.01)  # its steps become shorter with every epoch, so that small gains never end
 
     def _rule(self) -> Any:
         return rule.AROW(r=positive("r", self.r), covariance=self.covariance)
-
-    def _claims(
-        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
-    ) -> dict[str, Any]:
-        """The theorem is about a full covariance, and about runs from zero over examples as they are."""
-        if record.settings["covariance"] != "full":
-            return super()._claims(record, data, which, weights, bias, measured)
-        plain = record.weights is None or bool((record.weights == 1).all())
-        if not (record.one_run and plain):
-            return {}
-        state = self._states[which]
-        mistakes, epochs = state.all_mistakes, state.epochs + (state.position > 0)
-        drawn = record.settings["shuffle"] == "random"
-        made = Updates(state.updates, mistakes, max(state.updates, 1) if drawn else epochs)
-        allowed = arow_bound(data, weights, bias, self._bias_constant, float(record.settings["r"]), made)
-        why = "" if math.isfinite(allowed) else "too large for a number"
-        return {"mistakes": MistakeBound(mistakes, allowed, why)}
 
     def _unproved(self, record: FitRecord) -> str:
         return "the theorem of AROW is about a full covariance"

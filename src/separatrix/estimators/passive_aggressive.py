@@ -7,14 +7,15 @@ from typing import Any
 from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.fitting import number
 from separatrix.estimators.joint import JointClassifier, Theorem
+from separatrix.estimators.own_step import OwnStepClassifier
 from separatrix.loop.state import State
 from separatrix.rules import PA, PA1, PA2
-from separatrix.stops import NoProgress, Stop
+from separatrix.stops import Stop
 
 VARIANTS = ("pa", "pa1", "pa2")
 
 
-class PassiveAggressive(JointClassifier):
+class PassiveAggressive(OwnStepClassifier, JointClassifier):
     """The passive-aggressive classifier: each example with a margin below 1 moves the weights just so far as it needs.
 
     ``w += tau * y * x``, with ``loss = 1 - y (w.x + b)`` and ``q = |x|^2 + K^2`` (the bias coordinate included):
@@ -105,8 +106,6 @@ class PassiveAggressive(JointClassifier):
     ['a', 'b', 'c']
     """
 
-    init = "zeros"
-
     def __init__(
         self,
         *,
@@ -144,11 +143,6 @@ class PassiveAggressive(JointClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def readout(self) -> str:  # type: ignore[override]
-        """Which weights of a run become the model."""
-        return "averaged" if self.average else "last"
-
     def _rule(self) -> Any:
         cost = number("C", self.C)
         if not 1e-150 <= cost <= 1e150:
@@ -159,12 +153,6 @@ class PassiveAggressive(JointClassifier):
             return PA()
         return PA1(C=cost) if self.variant == "pa1" else PA2(C=cost)
 
-    def _default_stop(self) -> Stop | None:
-        return NoProgress()
-
-    def _watch_mark(self) -> tuple[Any, ...]:
-        return ("passive-aggressive", self.variant, float(self.C))
-
     def _theorem(self, record: FitRecord, state: State) -> Theorem | None:
         """The theorems are about runs from zero over examples as they are.
 
@@ -173,8 +161,7 @@ class PassiveAggressive(JointClassifier):
         least 1 / R^2 (PA), min(C, 1 / R^2) (PA-I) or 1 / (R^2 + 1 / (2 C)) (PA-II, where the lemma holds for
         ``q + 1 / (2 C)``).
         """
-        plain = record.weights is None or bool((record.weights == 1).all())
-        if not (record.one_run and plain):
+        if not self._is_plain(record):
             return None
         cost, variant = float(record.settings["C"]), record.settings["variant"]
         factors = {

@@ -7,31 +7,19 @@ from typing import Any
 
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import MistakeBound, PlaneMeasures
+from separatrix.certificates.second_order import Updates, arow_bound
 from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.fitting import number
-from separatrix.estimators.linear import RuleClassifier
+from separatrix.estimators.own_step import OwnStepClassifier
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
-from separatrix.stops import NoProgress, Stop
 
 
-class SpreadingClassifier(RuleClassifier):
+class SpreadingClassifier(OwnStepClassifier):
     """Learns weights with a spread; see the subclasses."""
 
-    init = "zeros"
-    average: bool
     covariance: str
-
-    @property
-    def readout(self) -> str:  # type: ignore[override]
-        """Which weights of a run become the model."""
-        return "averaged" if self.average else "last"
-
-    def _default_stop(self) -> Stop | None:
-        return NoProgress()
-
-    def _watch_mark(self) -> tuple[Any, ...]:
-        return (repr(self._rule()),)
+    _theorem_about: str | None = None  # the parameter r of :func:`arow_bound`, which holds for a full covariance
 
     def _goes_on(self, problem: Problem) -> bool:
         return super()._goes_on(problem) and self._same_covariance()
@@ -51,9 +39,19 @@ class SpreadingClassifier(RuleClassifier):
     def _claims(
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
-        if not record.one_run:
+        """The theorem is about a full covariance, and about runs from zero over examples as they are."""
+        state = self._states[which]
+        mistakes = state.all_mistakes
+        if self._theorem_about is None or record.settings["covariance"] != "full":
+            return {"mistakes": MistakeBound(mistakes, math.inf, self._unproved(record))} if record.one_run else {}
+        if not self._is_plain(record):
             return {}
-        return {"mistakes": MistakeBound(self._states[which].all_mistakes, math.inf, self._unproved(record))}
+        epochs, drawn = state.epochs + (state.position > 0), record.settings["shuffle"] == "random"
+        made = Updates(state.updates, mistakes, max(state.updates, 1) if drawn else epochs)
+        factor = float(record.settings[self._theorem_about])
+        allowed = arow_bound(data, weights, bias, self._bias_constant, factor, made)
+        why = "" if math.isfinite(allowed) else "too large for a number"
+        return {"mistakes": MistakeBound(mistakes, allowed, why)}
 
     def _unproved(self, record: FitRecord) -> str:
         """Return why there is no bound on the mistakes."""

@@ -41,6 +41,12 @@ STORED = {
     ),
     "AROW": Stored("separatrix.estimators.arow", transient=_DATA, estimator=True),
     "SCW": Stored("separatrix.estimators.scw", transient=_DATA, estimator=True),
+    "NHERD": Stored("separatrix.estimators.nherd", transient=_DATA, estimator=True),
+    "ROMMA": Stored("separatrix.estimators.romma", transient=_DATA, estimator=True),
+    "ALMA": Stored("separatrix.estimators.alma", transient=_DATA, estimator=True),
+    "SecondOrderPerceptron": Stored(
+        "separatrix.estimators.second_order_perceptron", transient=_DATA, estimator=True
+    ),
     "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),
     "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", defaults=_NO_RECORD, estimator=True),
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),

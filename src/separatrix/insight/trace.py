@@ -41,6 +41,8 @@ def trace(
     r: Any = 1,
     eta: float = 0.9,
     covariance: str = "diagonal",
+    a: Any = 1,
+    alpha: Any = 0.9,
     boundary: str = "mistake",
     order: str = "cyclic",
     batch: int | str = 1,
@@ -63,10 +65,11 @@ def trace(
     y : sequence
         Their labels, two distinct ones; the larger is the positive class.
     rule : {"perceptron", "margin_perceptron", "sigmoid_neuron", "logistic_neuron", "online_hinge", "pegasos", "pa", \
-            "pa1", "pa2", "arow", "scw1", "scw2", "nherd"}
+            "pa1", "pa2", "arow", "scw1", "scw2", "nherd", "romma", "aggressive_romma", "sop", "alma"}
         What to do with each pattern. "online_hinge" and "pegasos" shrink the weights at every pattern; for them, the
-        passive-aggressive rules ("pa", "pa1", "pa2"), "arow" and "nherd" an update is a step for a margin below 1, for
-        "scw1" and "scw2" one for too little confidence.
+        passive-aggressive rules ("pa", "pa1", "pa2"), "arow", "nherd" and "aggressive_romma" an update is a step for a
+        margin below 1, for "scw1" and "scw2" one for too little confidence, for "alma" one for a margin that is too
+        narrow so far.
     start : (weights, bias), sequence of numbers, "zeros" or "uniform", default="zeros"
         Where to start. Numbers that are not in a pair stand in the order of the view: augmented, the bias first;
         otherwise the weights and then the bias or theta. "uniform" draws from [-1, 1] (Lecture 004), in exact runs
@@ -84,7 +87,11 @@ def trace(
     eta : float, default=0.9
         The confidence that "scw1" and "scw2" ask for.
     covariance : {"diagonal", "full"}
-        The form of the spread that "arow", "scw1", "scw2" and "nherd" keep of the weights.
+        The form of the spread that "arow", "scw1", "scw2", "nherd" and "sop" keep of the weights.
+    a : number, default=1
+        The a of "sop", the second-order perceptron.
+    alpha : number, default=0.9
+        The alpha of "alma".
     boundary : {"mistake", "correct", "positive", "negative"}
         What a tie is; Lecture 004's neuron is "negative".
     order : {"cyclic", "shuffled", "random"}
@@ -106,7 +113,7 @@ def trace(
         What ``trace.weights`` and ``trace.bias`` are at the end.
     exact : bool, optional
         Compute with integers and fractions, or with floats. By default exactly where the rule can: the exponentials
-        of neurons and the roots of "scw1" and "scw2" cannot.
+        of neurons and the roots of "scw1", "scw2" and "alma" cannot.
     proof : (weights, bias), sequence of numbers or "auto", optional
         A plane w* that separates the classes, given as a start is: the table then has both sides of the convergence
         theorem (Lecture 000). "auto" takes the plane of :func:`separatrix.certify`.
@@ -162,7 +169,7 @@ def trace(
     elif len(problem.classes) > 2:
         names = listed([str(label) for label in problem.classes.tolist()])
         raise ValueError(f"a trace has two classes; found {len(problem.classes)} ({names}): name the positive one")
-    numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam, "C": C, "r": r}
+    numbers = {"eta": eta0, "gamma": eta0, "margin": margin, "lam": lam, "C": C, "r": r, "a": a, "part": alpha}
     known = {each.name for each in fields(RULES[rule])}
     options: dict[str, Any] = {
         name: as_exact(value) if exact else float(as_exact(value)) for name, value in numbers.items() if name in known

@@ -91,8 +91,8 @@ class Downhill:
         """The radius of the ball onto which the weights are projected."""
         return math.inf
 
-    def moves(self, m: Number, q: Number) -> bool:
-        """Return whether an example with this margin and ``q`` moves the weights, besides shrinking them.
+    def moves(self, m: Number, q: Number, t: Number) -> bool:
+        """Return whether an example with this margin, ``q`` and ``t`` moves the weights, besides shrinking them.
 
         In a batch ``q`` is None.
         """

@@ -28,9 +28,25 @@ class Hinged(Downhill):
         """Whether its updates are exact for exact numbers."""
         return True
 
-    def moves(self, m: Number, q: Number) -> bool:
+    def moves(self, m: Number, q: Number, t: Number) -> bool:
         """Return whether the margin is too narrow."""
         return bool(m < 1)
+
+
+class OwnStep(Hinged):
+    """What rules share whose step has a length of its own, that of one example: no rate, no penalty."""
+
+    reads_square: ClassVar[bool] = True
+
+    @property
+    def eta(self) -> Number:
+        """The factor of a step."""
+        return 1
+
+    @property
+    def alpha(self) -> Number:
+        """The strength of the penalty: there is none."""
+        return 0
 
 
 def check_positive(name: str, value: Number) -> None:

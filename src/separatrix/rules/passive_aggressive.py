@@ -6,25 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from separatrix.rules.base import Number, Update
-from separatrix.rules.hinged import Hinged, check_positive, inverse, ratio
+from separatrix.rules.hinged import OwnStep, check_positive, inverse, ratio
 
 
-class _PassiveAggressive(Hinged):
+class _PassiveAggressive(OwnStep):
     """What the three share: nothing shrinks, and only examples with a margin below 1 move the weights."""
 
-    reads_square: ClassVar[bool] = True
     rate_name: ClassVar[str] = "C"
     remedy: ClassVar[str] = "scale the features, try a smaller C, or take the average of the weights"
-
-    @property
-    def eta(self) -> Number:
-        """The factor of a step: its length is the rule's own."""
-        return 1
-
-    @property
-    def alpha(self) -> Number:
-        """The strength of the penalty: there is none."""
-        return 0
 
 
 @dataclass(frozen=True)

@@ -57,13 +57,13 @@ class _SoftConfident(Spreading):
         """Whether its updates are exact for exact numbers: a root is not."""
         return False
 
-    def moves(self, m: Number, q: Number) -> bool:
+    def moves(self, m: Number, q: Number, t: Number) -> bool:
         """Return whether the margin is too narrow for the variance of the activation."""
         return _LEAST < q < _MOST and bool(self.phi * math.sqrt(q) > m)
 
     def step(self, m: Number, q: Number, a: Number, n: Number, t: Number) -> Update:
         """Go to the confidence that is asked for, or a part of the way, and narrow the spread."""
-        if not self.moves(m, q):
+        if not self.moves(m, q, t):
             return Update(1, 0)
         tau = self._tau(float(m), float(q))
         narrowing = tau * self.phi

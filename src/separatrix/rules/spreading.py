@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from separatrix.rules.base import Number
-from separatrix.rules.hinged import Hinged
+from separatrix.rules.hinged import OwnStep
 
 COVARIANCES = ("diagonal", "full")
 
 
-class Spreading(Hinged):
+class Spreading(OwnStep):
     """Keeps a covariance ``S`` of the weights: those seen in few examples so far have a wide spread and move far.
 
     With ``x'`` the example and its bias coordinate, ``step`` sees ``v = x' . S x'`` in the place of ``|x'|^2`` and
@@ -28,20 +27,9 @@ class Spreading(Hinged):
         One number for each weight, or one for each pair of weights.
     """
 
-    reads_square: ClassVar[bool] = True
     spread: ClassVar[bool] = True
     remedy: ClassVar[str] = "scale the features, or take the average of the weights"
     covariance: str
-
-    @property
-    def eta(self) -> Number:
-        """The factor of a step: its length is the rule's own."""
-        return 1
-
-    @property
-    def alpha(self) -> Number:
-        """The strength of the penalty: there is none."""
-        return 0
 
 
 def check_covariance(covariance: Any) -> str:

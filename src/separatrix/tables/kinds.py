@@ -60,6 +60,10 @@ MODELS = {
     "pa": ModelKind("passive-aggressive classifier", "PassiveAggressive", {"average": True}, on_disk=True),
     "arow": ModelKind("AROW classifier", "AROW", {}, on_disk=True),
     "scw": ModelKind("soft confidence-weighted classifier", "SCW", {}, on_disk=True),
+    "nherd": ModelKind("NHERD classifier", "NHERD", {}, on_disk=True),
+    "romma": ModelKind("ROMMA classifier", "ROMMA", {"average": True}, 50, on_disk=True),
+    "alma": ModelKind("ALMA classifier", "ALMA", {}, on_disk=True),
+    "sop": ModelKind("second-order perceptron", "SecondOrderPerceptron", {"average": True}, 50, on_disk=True),
     "kernel-svm": ModelKind("kernel SVM", "KernelSVM", {}),
     "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
 }
@@ -95,8 +99,8 @@ def stop_rule(model: str, text: str) -> Stop:
             )
         if estimator == "Perceptron" and isinstance(part, NoProgress):
             raise ValueError(
-                "--stop: no-progress is about the loss that neuron, online-svm, pa, arow, scw and network descend; for "
-                f"--model {model} use flat"
+                "--stop: no-progress is about the mean loss of neuron, network, online-svm, pa, arow, scw, nherd, "
+                f"romma, alma and sop; for --model {model} use flat"
             )
     resumable = [EpochsInAll(part.epochs) if type(part) is MaxEpochs else part for part in parts]
     return functools.reduce(operator.or_, resumable)

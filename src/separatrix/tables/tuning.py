@@ -20,6 +20,8 @@ _GRIDS: dict[str, tuple[Any, ...]] = {
     "epochs": (1, 2, 5, 10, 20, 50),
     "alpha": (0.1, 0.01, 0.001, 0.0001, 0.00001, 0.0),
 }
+_GRIDS["a"] = _GRIDS["r"]
+_PARTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3)  # of the largest margin, ALMA's alpha
 
 
 class Tuned(NamedTuple):
@@ -45,13 +47,13 @@ def strength(settings: Settings) -> tuple[str, tuple[Any, ...]]:
     from separatrix.tables.kinds import MODELS
 
     known = getattr(separatrix, MODELS[settings.model].estimator)().get_params()
-    name = next((name for name in ("C", "r", "alpha") if name in known), "epochs")
+    name = next((name for name in ("C", "r", "a", "alpha") if name in known), "epochs")
     given = f"--param {name}" if name in settings.parameters else ""
     if name == "epochs" and settings.epochs is not None:
         given = "--epochs"
     if given:
         raise ValueError(f"--tune chooses {name} for --model {settings.model}: leave {given} out")
-    return name, _GRIDS[name]
+    return name, _PARTS if settings.model == "alma" else _GRIDS[name]
 
 
 def with_strength(settings: Settings, parameter: str, value: Any) -> Settings:

@@ -123,6 +123,10 @@ class ReferenceEngine:
             n += self._divide(state.bias * state.bias, self._bias_square)
         a = state.alphas.get(i, 0)
         shrink, tau, beta = self._update(state, margin, q, a, n, share)
+        moves = self._moves(True, margin, q, state.updates + 1)
+        state.updates += moves
+        if tau == 0 and shrink == 1:
+            return moves
         signed = tau * y
         back = self._move(state, shrink, [signed * v for v in gain], signed * bias_gain)
         if shrink != 1:
@@ -135,8 +139,6 @@ class ReferenceEngine:
             state.alphas = {row: back * alpha for row, alpha in state.alphas.items()}
         if state.votes is not None:
             state.votes.append((np.array([i]), np.array([float(signed)]), np.array([float(state.age)])))
-        moves = self._moves(True, margin, q)
-        state.updates += moves
         return moves
 
     def _gain(self, state: State, x: list[Number]) -> tuple[list[Number], Number]:
@@ -233,7 +235,7 @@ class ReferenceEngine:
                 activation = self._activation(state.weights, state.bias, x)
                 margin = y * activation
                 mistake = self._is_mistake(margin, y)
-                moves = self._moves(mistake, margin, None)
+                moves = self._moves(mistake, margin, None, state.updates + 1)
                 seen.append((i, x, y, activation, margin, mistake, moves))
                 if mistake or self._smooth:
                     shrink, tau, _ = self._update(state, margin, None, None, None, weight, total)
@@ -312,9 +314,9 @@ class ReferenceEngine:
         threshold = 0 if self._smooth else self._rule.threshold
         return bool(margin < threshold or (margin == threshold and self._ties[y > 0]))
 
-    def _moves(self, mistake: bool, margin: Number, q: Number | None) -> bool:
+    def _moves(self, mistake: bool, margin: Number, q: Number | None, t: int) -> bool:
         """Return whether the example adds to the weights; some rules only shrink them at most examples."""
-        return self._downhill.moves(margin, q) if self._downhill is not None else mistake or self._smooth
+        return self._downhill.moves(margin, q, t) if self._downhill is not None else mistake or self._smooth
 
     def _sign(self, state: State, i: int) -> int:
         return 1 if self._problem.codes[i] == state.positive else -1

@@ -1,0 +1,32 @@
+"""What the estimators share whose rule sets the length of each step; see :class:`separatrix.rules.hinged.OwnStep`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from separatrix.estimators.certified import FitRecord
+from separatrix.estimators.linear import RuleClassifier
+from separatrix.stops import NoProgress, Stop
+
+
+class OwnStepClassifier(RuleClassifier):
+    """Learns from zero weights, and returns the last ones or their average; see the subclasses."""
+
+    init = "zeros"
+    average: bool
+
+    @property
+    def readout(self) -> str:  # type: ignore[override]
+        """Which weights of a run become the model."""
+        return "averaged" if self.average else "last"
+
+    def _default_stop(self) -> Stop | None:
+        return NoProgress()
+
+    def _watch_mark(self) -> tuple[Any, ...]:
+        return (repr(self._rule()),)
+
+    @staticmethod
+    def _is_plain(record: FitRecord) -> bool:
+        """Return whether the theorems are about such a run: over the same data since zero, examples as they are."""
+        return record.one_run and (record.weights is None or bool((record.weights == 1).all()))
