@@ -148,11 +148,11 @@ class Perceptron(JointClassifier):
     >>> [(vote.weights.tolist(), vote.bias, vote.count) for vote in voted.votes_]
     [([0.0], 0.0, 0.0), ([1.0], 1.0, 2.0), ([2.0], 0.0, 4.0)]
 
-    Three classes on a line, which no plane against the rest separates from its middle one:
+    Three classes on a line; no plane parts the middle one from the rest:
 
     >>> joint = Perceptron(multi_class="joint", shuffle=False).fit([[-2.0], [0.0], [2.0]], ["a", "b", "c"])
     >>> str(joint.status_), joint.predict([[-1.5], [0.1], [2.5]]).tolist()
-    ('converged: no mistakes (epoch 3)', ['a', 'b', 'c'])
+    ('converged: no mistakes (epoch 4)', ['a', 'b', 'c'])
     """
 
     def __init__(
