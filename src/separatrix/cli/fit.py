@@ -87,7 +87,7 @@ def fit(
             help="Perceptrons: averaged, perceptron (last weights), voted, pocket. logistic: logistic regression; "
             "neuron: sigmoid unit by gradient descent on the log loss (--param loss=squared: Lecture 002). svm: "
             "maximum margin; online-svm: the same, row by row; pa: passive-aggressive, averaged; arow, scw: "
-            "confidence-weighted, row by row. Not linear: kernel-svm, network. "
+            "confidence-weighted, row by row. Not linear: kernel-svm, network, kernel-perceptron. "
             "[default: logistic; averaged with --epochs, --stop or --record, and where rows do not fit into memory]",
             rich_help_panel=MODEL,
         ),

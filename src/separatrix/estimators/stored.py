@@ -42,7 +42,10 @@ STORED = {
     "AROW": Stored("separatrix.estimators.arow", transient=_DATA, estimator=True),
     "SCW": Stored("separatrix.estimators.scw", transient=_DATA, estimator=True),
     "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),
-    "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", defaults=_NO_RECORD, estimator=True),
+    "KernelPerceptron": Stored(
+        "separatrix.estimators.kernel_perceptron", defaults={**_NO_RECORD, "budget": None, "forget": "oldest"},
+        estimator=True,
+    ),
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),
     "MarginState": Stored("separatrix.estimators.linear_svm"),
     "LogisticState": Stored("separatrix.estimators.logistic_regression"),
