@@ -287,6 +287,12 @@ KERNELLED: dict[str, Callable[[], Case]] = {
     "kernel perceptron": lambda: of_estimator(
         make_pipeline(StandardScaler(), sx.KernelPerceptron(random_state=0, max_iter=20)), 3
     ),
+    "kernel perceptron with a budget": lambda: of_estimator(
+        make_pipeline(
+            StandardScaler(), sx.KernelPerceptron(budget=6, forget="projected", readout="averaged", random_state=0)
+        ),
+        3,
+    ),
     "kernel perceptron ties": lambda: of_ties(
         sx.KernelPerceptron(kernel="poly", degree=2, gamma=1.0, coef0=1.0, shuffle=False), 2
     ),

@@ -341,6 +341,9 @@ NB_MODULE(_core, module) {
         .def("__init__", &make_rule, "name"_a, "parameters"_a);
     module.attr("RULES") = rules();
     module.attr("REAL_SLOTS") = names_of(kRealNames);
+    module.attr("BUDGET_REAL_SLOTS") = names_of(kBudgetRealNames);
+    module.attr("BUDGET_COUNT_SLOTS") = names_of(kBudgetCountNames);
+    module.attr("FORGETS") = names_of(kForgetNames);
     module.attr("COUNT_SLOTS") = names_of(kCountNames);
 
     module.def("visit", &visit, "X"_a, "examples"_a, "begin"_a, "end"_a, "tasks"_a, "rule"_a, "bias_square"_a,

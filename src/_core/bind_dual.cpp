@@ -2,6 +2,7 @@
 // or write out of bounds, and the GIL is released around every loop.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <cmath>
@@ -141,13 +142,81 @@ std::int64_t smo_f64(Strided<const double> store, Vector<const std::int64_t> slo
 
 constexpr std::int64_t kNotFinite = -2;  // kNotFinite - i: the activation of example i is not finite
 
+// A budget and the arrays that it needs, which Python keeps.
+struct HeldBudget {
+    Budget b{};
+    nb::object arrays;
+    std::int64_t n = 0;
+    std::vector<double> scratch;
+};
+
+void make_budget(HeldBudget* self, const std::string& forget, Vector<std::int64_t> stored, Vector<std::int64_t> place,
+                 Vector<std::int64_t> stamp, Vector<std::int64_t> count, Vector<double> real, Vector<double> factor,
+                 Vector<const double> diagonal, double radius_square, std::uint64_t seed) {
+    new (self) HeldBudget();
+    Budget& b = self->b;
+    int kind = 0;
+    while (kind < int(Forget::forgets) && forget != kForgetNames[kind]) ++kind;
+    expect(kind < int(Forget::forgets), "forget is unknown");
+    b.forget = Forget(kind);
+    b.capacity = stored.shape(0);
+    self->n = place.shape(0);
+    const std::size_t triangle = std::size_t(b.capacity) * (b.capacity + 1) / 2;
+    expect(b.capacity >= 1 && b.capacity <= self->n && stamp.shape(0) == stored.shape(0),
+           "a budget has room for at least one example, and for no more than there are");
+    expect(std::int64_t(diagonal.shape(0)) == self->n, "diagonal and place differ in length");
+    expect(count.shape(0) == std::size_t(budget_count_slots) && real.shape(0) == std::size_t(budget_real_slots),
+           "the counts of a budget have the wrong number of slots");
+    expect(b.forget != Forget::projected || factor.shape(0) == triangle, "factor has the wrong size");
+    b.stored = stored.data();
+    b.place = place.data();
+    b.stamp = stamp.data();
+    b.count = count.data();
+    b.real = real.data();
+    b.factor = factor.data();
+    b.diagonal = diagonal.data();
+    for (const void* data : {static_cast<const void*>(b.stored), static_cast<const void*>(b.place),
+                             static_cast<const void*>(b.stamp), static_cast<const void*>(b.count),
+                             static_cast<const void*>(b.real), static_cast<const void*>(b.factor),
+                             static_cast<const void*>(b.diagonal)}) {
+        expect(reinterpret_cast<std::uintptr_t>(data) % 8 == 0, "an array is not aligned in memory");
+    }
+    expect(radius_square >= 0.0 && std::isfinite(radius_square), "radius_square must be a finite number");
+    b.radius_square = radius_square > 0.0 ? radius_square : 1.0;
+    b.seed = seed;
+    if (b.forget == Forget::projected) self->scratch.resize(std::size_t(2 * b.capacity));
+    b.scratch = self->scratch.data();
+    self->arrays = nb::make_tuple(stored, place, stamp, count, real, factor, diagonal);
+}
+
+// Refuse a budget whose arrays would lead out of bounds: Python may have changed them.
+void check_budget(const HeldBudget& held, std::int64_t n, const std::int64_t* slot_of) {
+    const Budget& b = held.b;
+    const std::int64_t now = b.count[kept], projecting = b.count[independent];
+    expect(held.n == n, "a budget and the codes differ in number");
+    expect(0 <= now && now <= b.capacity, "a budget keeps more than it has room for");
+    expect(0 <= projecting && projecting <= (b.forget == Forget::projected ? now : 0),
+           "more examples are independent than are kept");
+    std::int64_t placed = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        expect(b.place[i] >= -1 && b.place[i] < now, "a place lies outside what is kept");
+        placed += b.place[i] >= 0;
+    }
+    expect(placed == now, "stored and place disagree");
+    for (std::int64_t p = 0; p < now; ++p) {
+        expect(b.stored[p] >= 0 && b.stored[p] < n && b.place[b.stored[p]] == p, "stored and place disagree");
+        expect(!projecting || slot_of[b.stored[p]] >= 0, "a projection needs the kernel rows of all that is stored");
+    }
+}
+
 nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slot_of, Vector<const std::int32_t> codes,
                      std::optional<Vector<const double>> weights, std::optional<Vector<const std::uint32_t>> order,
                      std::int64_t begin, std::int64_t end, Vector<double> coef,
                      std::optional<Vector<double>> average_correction,
                      std::optional<Vector<double>> pocket, Vector<double> activation, Vector<double> real,
                      Vector<std::int64_t> count, std::int32_t positive, std::pair<bool, bool> tie_is_mistake,
-                     double eta, double threshold, double bias_square, double clock, bool vote) {
+                     double eta, double threshold, double bias_square, double clock, bool vote,
+                     const HeldBudget* budget) {
     const std::int64_t n = codes.shape(0), stride = stride_of(store);
     expect(std::int64_t(store.shape(1)) == n, "kernel rows and codes differ in number");
     expect(std::int64_t(slot_of.shape(0)) == n, "slots and codes differ in number");
@@ -177,6 +246,11 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
     for (std::int64_t i = 0; i < n; ++i) {
         expect(slot_of.data()[i] >= -1 && slot_of.data()[i] < std::int64_t(store.shape(0)), "a slot lies outside the store");
     }
+    if (budget) {
+        check_budget(*budget, n, slot_of.data());
+        expect(!pocket && !vote, "a budget has neither pocket nor votes");
+        expect(!average_correction || budget->b.forget == Forget::projected, "this budget has no average");
+    }
     Votes votes;
     std::int64_t missing = all_good, row;
     const KernelStore stored{store.data(), stride, n, slot_of.data(), &missing};
@@ -196,10 +270,10 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
     task.tie_is_mistake[1] = tie_is_mistake.second;
     {
         nb::gil_scoped_release free;
-        row = kernels().visit_dual(stored, pass, rule, task);
+        row = kernels().visit_dual(stored, pass, rule, task, budget ? &budget->b : nullptr);
     }
     const std::int64_t at = row == all_good ? end : pass.begin;
-    if (row != all_good && missing == all_good) row = kNotFinite - row;
+    if (row != all_good) row = missing == all_good ? kNotFinite - row : missing;
     return nb::make_tuple(row, at, pass.clock, to_numpy(std::move(votes.row)),
                           to_numpy(std::move(votes.signed_tau)), to_numpy(std::move(votes.time)));
 }
@@ -220,10 +294,14 @@ void sx::bind_dual(nb::module_& module) {
     module.def("smo", &smo_f64, "store"_a.noconvert(), "slots"_a.noconvert(), "chosen"_a.noconvert(),
                "diagonal"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "alpha"_a.noconvert(), "F"_a.noconvert(),
                "tolerance"_a, "max_steps"_a);
+    nb::class_<HeldBudget>(module, "Budget", "The examples that a dual perceptron stores at most; changes the arrays.")
+        .def("__init__", &make_budget, "forget"_a, "stored"_a.noconvert(), "place"_a.noconvert(), "stamp"_a.noconvert(),
+             "count"_a.noconvert(), "real"_a.noconvert(), "factor"_a.noconvert(), "diagonal"_a.noconvert(),
+             "radius_square"_a, "seed"_a);
     module.def("dual_visit", &dual_visit, "store"_a.noconvert(), "slot_of"_a.noconvert(), "codes"_a.noconvert(),
                "weights"_a.noconvert().none(), "order"_a.noconvert().none(), "begin"_a, "end"_a, "coef"_a.noconvert(),
                "average_correction"_a.noconvert().none(), "pocket"_a.noconvert().none(), "activation"_a.noconvert(),
                "real"_a.noconvert(), "count"_a.noconvert(), "positive"_a, "tie_is_mistake"_a, "eta"_a, "threshold"_a,
-               "bias_square"_a, "clock"_a, "vote"_a,
+               "bias_square"_a, "clock"_a, "vote"_a, "budget"_a.none() = nb::none(),
                "Learn in dual form; the row that is missing (or -1), where it stands, the clock, and the updates.");
 }

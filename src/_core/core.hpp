@@ -162,6 +162,34 @@ struct KernelStore {
     std::int64_t* missing;
 };
 
+// A dual perceptron that stores at most `capacity` examples (budget.hpp). The kept ones are stored[0..kept), and place[i]
+// says where example i is among them, -1: nowhere. Of forget == projected the first `independent` are linearly independent,
+// and `factor` holds the rows of the Cholesky factor of their kernel matrix (bias included); it is 0 until the first
+// projection. The names of the slots are those of kBudgetCountNames and kBudgetRealNames.
+#define SX_BUDGET_COUNT_SLOTS(slot) slot(kept) slot(independent) slot(steps)
+#define SX_BUDGET_REAL_SLOTS(slot) slot(step_sum) slot(deviation) slot(shrinkage)
+enum BudgetCount : int { SX_BUDGET_COUNT_SLOTS(SX_NUMBER) budget_count_slots };
+enum BudgetReal : int { SX_BUDGET_REAL_SLOTS(SX_NUMBER) budget_real_slots };
+constexpr const char* kBudgetCountNames[] = {SX_BUDGET_COUNT_SLOTS(SX_SLOT_NAME)};
+constexpr const char* kBudgetRealNames[] = {SX_BUDGET_REAL_SLOTS(SX_SLOT_NAME)};
+enum class Forget : int { oldest, random, projected, forgets };
+constexpr const char* kForgetNames[] = {"oldest", "random", "projected"};
+
+struct Budget {
+    Forget forget;
+    std::int64_t capacity;
+    std::int64_t* stored;
+    std::int64_t* place;
+    std::int64_t* stamp;     // the step at which each kept example was last moved
+    std::int64_t* count;     // budget_count_slots
+    double* real;            // budget_real_slots
+    double* factor;          // projected: capacity * (capacity + 1) / 2 numbers
+    double* scratch;         // projected: 2 * capacity numbers
+    const double* diagonal;  // K(x_i, x_i) of every example
+    double radius_square;    // the largest of these, bias included
+    std::uint64_t seed;
+};
+
 struct DualKernels;    // dual.hpp
 struct MarginKernels;  // margin.hpp
 struct ExactKernels;   // exact.hpp
@@ -171,9 +199,10 @@ struct Kernels {
     const RuleFacts* rules;
     int n_rules;
     // Each returns the first row whose activation is not finite, or all_good; `visit` and `fold` move the clock. A visit
-    // in dual form is for the first rule; it returns also where a kernel row is missing, with pass.begin at its example.
+    // in dual form is for the first rule; it returns also where a kernel row is missing, with pass.begin at its example,
+    // and forgets examples where there is a budget.
     std::int64_t (*visit)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks);
-    std::int64_t (*visit_dual)(const KernelStore&, Pass&, const Rule&, BinaryTask&);
+    std::int64_t (*visit_dual)(const KernelStore&, Pass&, const Rule&, BinaryTask&, const Budget*);
     std::int64_t (*fold)(const Matrix&, Pass&, const Rule&, BinaryTask*, int n_tasks, const Folds&, const Scratch&);
     std::int64_t (*visit_joint)(const Matrix&, Pass&, const Rule&, JointTask&);
     std::int64_t (*tally)(const Matrix&, const Pass&, const BinaryTask&, bool smooth, Tally*);

@@ -8,7 +8,7 @@
 // Included by kernels.cpp only, inside the namespace of one build.
 
 struct DualRows {
-    static constexpr bool kSparse = false;
+    static constexpr bool kSparse = false, kBudget = false;
     const KernelStore& stored;
     std::int64_t cols;  // as many as examples
 

@@ -21,6 +21,8 @@ namespace SX_BUILD {
 #include "joint.hpp"
 #include "fold.hpp"
 #include "dual_rows.hpp"
+#include "mix.hpp"
+#include "budget.hpp"
 
 std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks) {
     if (pass.lengths) {  // bind.cpp gives them for dense float32 rows and the first rule only
@@ -32,8 +34,10 @@ std::int64_t visit(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* ta
     });
 }
 
-std::int64_t visit_dual(const KernelStore& stored, Pass& pass, const Rule& rule, BinaryTask& task) {
-    return visit_rows(DualRows{stored, stored.n}, pass, Threshold(rule.parameters), &task, 1);
+std::int64_t visit_dual(const KernelStore& stored, Pass& pass, const Rule& rule, BinaryTask& task, const Budget* budget) {
+    const DualRows X{stored, stored.n};
+    if (budget) return visit_rows(BudgetRows{X, *budget, task, pass.bias_square}, pass, Threshold(rule.parameters), &task, 1);
+    return visit_rows(X, pass, Threshold(rule.parameters), &task, 1);
 }
 
 std::int64_t fold(const Matrix& m, Pass& pass, const Rule& rule, BinaryTask* tasks, int n_tasks,

@@ -13,7 +13,7 @@
 // weights, which then lose digits to what is added: so it is taken anew whenever the scale has been brought in.
 //
 // Rows may be those of a kernel (dual_rows.hpp): w then holds the activations of all examples, a dot product is one of
-// them, and an addition is a kernel row.
+// them, and an addition is a kernel row. With a budget (budget.hpp) it may cost another example its place.
 //
 // Included by kernels.cpp only, inside the namespace of one build.
 
@@ -156,6 +156,10 @@ SX_HOT Outcome present(const Rows& X, const Pass& pass, const R& rule, BinaryTas
 template <class R, class Rows>
 SX_HOT void add_step(const Rows& X, BinaryTask& t, std::int64_t i, double step) {
     if (step == 0.0) return;
+    if constexpr (Rows::kBudget) {
+        X.learn(i, step);
+        return;
+    }
     X.add(i, step, t.w);
     if constexpr (!R::kAlways) {
         if (t.coef) t.coef[i] += step;

@@ -18,13 +18,7 @@
 
 namespace sx {
 
-// Steele, Lea and Flood 2014: the finaliser of SplitMix64, a bijection.
-inline std::uint64_t mix(std::uint64_t v) {
-    v += 0x9e3779b97f4a7c15u;
-    v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9u;
-    v = (v ^ (v >> 27)) * 0x94d049bb133111ebu;
-    return v ^ (v >> 31);
-}
+#include "mix.hpp"
 
 // A key of one value: a sum of them over the columns does not depend on zeros or on the order of the entries. The
 // rotation brings sign, exponent and leading digits to the low end, where the product spreads them over all 64 bits.

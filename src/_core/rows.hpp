@@ -20,7 +20,7 @@ SX_HOT void spread_add_one(double x, double tau, double beta, double aged, doubl
 
 template <class T>
 struct Dense {
-    static constexpr bool kSparse = false;
+    static constexpr bool kSparse = false, kBudget = false;
     const T* data;
     std::int64_t cols, stride;
 
@@ -247,7 +247,7 @@ SX_HOT Vec4 load4(const double* p) { return (Vec4)_mm256_loadu_pd(p); }
 
 template <class T, class I>
 struct Csr {
-    static constexpr bool kSparse = true;
+    static constexpr bool kSparse = true, kBudget = false;
     const T* data;
     const I* indices;
     const I* indptr;

@@ -63,6 +63,9 @@ class Rule:
     def __init__(self, name: str, parameters: list[float]) -> None: ...
 
 REAL_SLOTS: tuple[str, ...]
+BUDGET_REAL_SLOTS: tuple[str, ...]
+BUDGET_COUNT_SLOTS: tuple[str, ...]
+FORGETS: tuple[str, ...]
 COUNT_SLOTS: tuple[str, ...]
 
 RULES: dict[str, dict[str, Any]]
@@ -129,6 +132,22 @@ def smo(
     tolerance: float,
     max_steps: int,
 ) -> int: ...
+
+class Budget:
+    def __init__(
+        self,
+        forget: str,
+        stored: NDArray[np.int64],
+        place: NDArray[np.int64],
+        stamp: NDArray[np.int64],
+        count: NDArray[np.int64],
+        real: NDArray[np.float64],
+        factor: NDArray[np.float64],
+        diagonal: NDArray[np.float64],
+        radius_square: float,
+        seed: int,
+    ) -> None: ...
+
 def dual_visit(
     store: NDArray[np.float64],
     slot_of: NDArray[np.int64],
@@ -150,6 +169,7 @@ def dual_visit(
     bias_square: float,
     clock: float,
     vote: bool,
+    budget: Budget | None = None,
 ) -> tuple[int, int, float, NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
 def ascent_order(points: NDArray[np.uint8], block: int, seed: int, epoch: int) -> NDArray[np.uint32]: ...
 def ascend(

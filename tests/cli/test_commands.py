@@ -108,7 +108,8 @@ def test_all_sources_of_one_table_give_the_same_model(source, run):
 
 
 @pytest.mark.parametrize(
-    "model", ["averaged", "perceptron", "voted", "pocket", "neuron", "svm", "kernel-svm", "network"]
+    "model",
+    ["averaged", "perceptron", "voted", "pocket", "neuron", "svm", "kernel-svm", "network", "kernel-perceptron"],
 )
 def test_every_model_fits_predicts_and_is_inspected(model, files, run):
     name = files["csv"][0]

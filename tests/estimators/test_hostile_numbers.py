@@ -104,6 +104,11 @@ def hostile_model(rng, kind):
         return Network(hidden=(2,), eta0=pick(0.01, 1e10), batch_size=pick(1, "all"), alpha=pick(0.0, 0.1), **online)
     if kind == "kernel-perceptron":
         return KernelPerceptron(bias=pick("ball", None, 1.0, 1e100), readout=pick(*READOUTS), **kernel, **online)
+    if kind == "budget":
+        forget = pick("oldest", "random", "projected")
+        readout = pick("last", "averaged") if forget == "projected" else "last"
+        bias = pick("ball", None, 1.0, 1e100)
+        return KernelPerceptron(budget=pick(1, 3), forget=forget, bias=bias, readout=readout, **kernel, **online)
     return KernelSVM(C=pick(1.0, 1e10, 1e-10, 1e300), tol=pick(1e-3, 1e-10), **kernel)
 
 
@@ -120,6 +125,7 @@ KINDS = (
     "spread",
     "large margin",
     "second order",
+    "budget",
 )
 LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_", "dual_coef_", "alpha_", "support_vectors_")
 

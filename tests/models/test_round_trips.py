@@ -32,7 +32,7 @@ import separatrix as sx
 from saved_models import FRAME, READOUTS, TEXTS, THREE, TOPICS, TWO, X, plain, same, through
 from separatrix.models import model_file
 from separatrix.models.model_file import read_facts
-from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, NoMistakes, TimeLimit
+from separatrix.stops import HeldOutFlat, LossAtMost, LossFlat, MaxEpochs, NoMistakes, TimeLimit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -119,6 +119,19 @@ MODELS = {
         f"kernel perceptron {r}": (lambda r=r: plain(sx.KernelPerceptron(readout=r, max_iter=9), y=THREE), X)
         for r in READOUTS
     },
+    **{
+        f"kernel perceptron {f}": (
+            lambda f=f: plain(sx.KernelPerceptron(budget=5, forget=f, stop=MaxEpochs(9)), y=THREE),
+            X,
+        )
+        for f in ("oldest", "random", "projected")
+    },
+    "kernel perceptron projected averaged": (
+        lambda: plain(
+            sx.KernelPerceptron(budget=5, forget="projected", readout="averaged", max_iter=9), sparse.csr_array(X)
+        ),
+        sparse.csr_array(X),
+    ),
     "kernel perceptron of a table": (
         lambda: plain(sx.KernelPerceptron(kernel="precomputed", readout="voted", max_iter=5), X @ X.T),
         X @ X.T,

@@ -24,29 +24,19 @@ def table(n: int, seed: int, kinds: str = "abcd") -> pd.DataFrame:
 
 def fitted(data: pd.DataFrame, folder, model: str):
     data.to_csv(folder / "train.csv", index=False)
+    parameters = {"budget": 40} if model == "kernel-perceptron" else {}
+    settings = Settings(model=model, certify=0, test=0, epochs=5, parameters=parameters)
     with open_source(str(folder / "train.csv")) as source:
-        return fit(source, ColumnOptions("kind"), Settings(model=model, certify=0, test=0, epochs=5)).model
+        return fit(source, ColumnOptions("kind"), settings).model
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        "averaged",
-        "perceptron",
-        "voted",
-        "pocket",
-        "neuron",
-        "online-svm",
-        "pa",
-        "arow",
-        "scw",
-        "nherd",
-        "romma",
-        "alma",
-        "sop",
-        "network",
+        "averaged", "perceptron", "voted", "pocket", "neuron", "online-svm", "pa", "arow", "scw", "nherd", "romma",
+        "alma", "sop", "network", "kernel-perceptron",
     ],
-)
+)  # fmt: skip
 def test_the_error_is_the_share_of_rows_that_predict_gets_wrong_before_they_are_learned(model, tmp_path):
     start, new = fitted(table(300, 1), tmp_path, model), table(200, 2)
     expected = int((copy.deepcopy(start).predict(new) != new["kind"].to_numpy()).sum())

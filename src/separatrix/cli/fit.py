@@ -88,7 +88,7 @@ def fit(
             "neuron: sigmoid unit by gradient descent on the log loss (--param loss=squared: Lecture 002). svm: "
             "maximum margin; online-svm: the same, row by row; pa: passive-aggressive, averaged; arow, scw, "
             "nherd: confidence-weighted, row by row; romma, alma: towards a large margin, row by row; sop: "
-            "second-order perceptron. Not linear: kernel-svm, network. "
+            "second-order perceptron. Not linear: kernel-svm, network, kernel-perceptron. "
             "[default: logistic; averaged with --epochs, --stop or --record, and where rows do not fit into memory]",
             rich_help_panel=MODEL,
         ),

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.estimators.budgeted import BudgetedClassifier
 from separatrix.estimators.contract import ConvergenceWarning, check_is_fitted
 from separatrix.estimators.fitting import checked_labels, count, encoded, undone_on_error
 from separatrix.estimators.kept_errors import compare, count_wrong, verified, with_kept_errors
-from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import joint_status, positives, predicted_codes
 from separatrix.estimators.voting import by_class
 from separatrix.geometry.kernel_ball import kernel_radius
@@ -40,7 +40,7 @@ _SMALL = 1 << 18  # kernel values that cost some milliseconds
 _VOTED_WORK = 1 << 26  # products, up to which the votes on the training rows are worth counting: some 0.1 s
 
 
-class KernelPerceptron(KernelClassifier):
+class KernelPerceptron(BudgetedClassifier):
     """The perceptron in dual form, with a kernel in place of inner products (Lecture 003, 2.5).
 
     The weights are never computed. Each example has a count of its mistakes, and a mistake at i, ``y_i a_i <= 0`` with
@@ -62,8 +62,20 @@ class KernelPerceptron(KernelClassifier):
     bias : "ball", float or None, default="ball"
         The constant K of the bias, a positive number; "ball" is the radius of the smallest enclosing ball of the
         examples in the space of the kernel. With None or 0 there is no bias.
+    budget : int, optional
+        Store at most this many examples for each one-vs-rest problem (two classes: one problem); None stores every
+        example of a mistake. Such a run may never end without mistakes, and the bound on the mistakes of the perceptron
+        does not hold for it.
+    forget : {"oldest", "random", "projected"}, default="oldest"
+        What happens at a mistake when the budget is full; without one it has no meaning. "oldest" is the self-tuned
+        Forgetron: all counts shrink, and the example whose last mistake is the longest ago is removed. "random" removes
+        any stored example, as the randomised budget perceptron does. "projected", the Projectron, stores no more than
+        is there and replaces the example by its projection onto the span of the stored ones; those that are
+        combinations of others give their places away first. It keeps ``budget + 1`` kernel rows in the cache.
     readout : {"last", "averaged", "voted", "pocket"}, default="last"
-        Which counts become the model, as for :class:`Perceptron`.
+        Which counts become the model, as for :class:`Perceptron`. With a budget the average of all weights is kept for
+        ``forget="projected"`` only, where it is a combination of the stored examples too; voted and pocket would store
+        others.
     max_iter : int, default=1000
         Maximum number of epochs.
     shuffle : bool or "random", default=True
@@ -93,9 +105,10 @@ class KernelPerceptron(KernelClassifier):
     Attributes
     ----------
     alpha_ : array of shape (n_samples,) or (n_classes, n_samples)
-        Number of updates with each example at the end of the run; with weights, their sum.
+        Number of updates with each example at the end of the run; with weights, their sum. With a budget, what is left
+        of it. After ``partial_fit`` it is about the support vectors alone.
     support_ : array of shape (n_SV,)
-        The rows that the model needs.
+        The rows that the model needs; after ``partial_fit``, which keeps no others, 0, 1, 2, ...
     support_vectors_ : array or sparse matrix of shape (n_SV, n_features)
         The rows themselves; empty for a precomputed kernel.
     dual_coef_ : array of shape (1, n_SV) or (n_classes, n_SV)
@@ -119,7 +132,17 @@ class KernelPerceptron(KernelClassifier):
     Notes
     -----
     More than two classes are trained one-vs-rest. A sample weight of 2 is the same as giving the row twice, 0 the same
-    as leaving it out. Kernel rows are computed in float64.
+    as leaving it out (with a budget, a row given twice may take two places). Kernel rows are computed in float64.
+
+    With a budget, ``partial_fit`` learns from a stream of any length and keeps the stored examples only. "oldest" is
+    the algorithm of Dekel, Shalev-Shwartz and Singer (SIAM Journal on Computing 37, 2008) where each example is
+    presented once. Of one call of ``fit`` with weights of at most 1 this holds, where every ``K(x, x) + K^2`` has been
+    scaled to at most 1: for every weight vector u in the space of the kernel, M mistakes and shrinking factors phi,
+    ``17/32 M <= |u|^2 (1 + sum (1 - phi) / (1 + phi)) + 2 sum max(0, 1 - y u . x)``, the last sum over the mistakes.
+    The paper bounds the shrinking too, for large budgets and short u. "random" (Cavallanti, Cesa-Bianchi and Gentile,
+    Machine Learning 69, 2007) has a bound in expectation. "projected" is the algorithm of Orabona, Keshet and Caputo
+    (Journal of Machine Learning Research 10, 2009) with a limit on the examples in place of one on the residuals, so
+    that its bound does not hold.
 
     Ctrl-C ends the run within a second; the estimator is then fitted with the best state so far and
     KeyboardInterrupt is raised.
@@ -141,6 +164,8 @@ class KernelPerceptron(KernelClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         bias: float | str | None = "ball",
+        budget: int | None = None,
+        forget: str = "oldest",
         readout: str = "last",
         max_iter: int = 1000,
         shuffle: bool | str = True,
@@ -158,6 +183,8 @@ class KernelPerceptron(KernelClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.bias = bias
+        self.budget = budget
+        self.forget = forget
         self.readout = readout
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -201,20 +228,12 @@ class KernelPerceptron(KernelClassifier):
             problem, kernel = self._checked(X, labels, sample_weight)
             cache = KernelCache(kernel, problem.rows, self.cache_size, np.float64)
             problem.bias = self._constant(cache, problem)
-            codes = positives(len(problem.classes))
-            states = [State.new(code, np.zeros(problem.n), 0.0, readout=self.readout) for code in codes]
-            history = History(self.record)
-            solutions = solve_tasks(
-                problem, PerceptronRule(), states, engine=partial(KernelEngine, cache=cache), stop=stop,
-                readout=self.readout, boundary=self.boundary, order=order_of(self.shuffle),
-                seed=seed_of(self.random_state), observers=[history, *([Progress()] if self.verbose else [])],
-                record=self.record, every=self.every,
-            )  # fmt: skip
-            self.history_ = history
-            self._keep(problem, kernel, cache, solutions)
+            seed = seed_of(self.random_state)
+            states = [self._new_state(problem, code, seed) for code in positives(len(problem.classes))]
+            self._learn(problem, kernel, cache, states, stop, seed)
             small = problem.n * len(self.support_) <= _SMALL  # where rounding could decide, predictions do
             self.status_ = with_kept_errors(
-                joint_status(solutions, self.classes_), states, f"{self.readout} weights",
+                self.status_, states, f"{self.readout} weights",
                 several=len(self.classes_) > 2,
                 proved=not small and self.readout in ("last", "pocket") and held_out_fraction(stop) == 0
                 and all(map(verified, states)),
@@ -222,13 +241,35 @@ class KernelPerceptron(KernelClassifier):
             )  # fmt: skip
         if not self.status_.converged and not self.status_.interrupted and self.stop is None and self.readout == "last":
             advice = "The last counts of such a run are arbitrary: readout='averaged' or 'pocket' fits better."
+            if self.budget is not None:
+                advice = "A run with a budget may always make mistakes: max_iter can be much smaller."
             warnings.warn(f"{self.status_}. {advice}", ConvergenceWarning, stacklevel=3)
         if self.status_.interrupted:
             raise KeyboardInterrupt
         return self
 
+    def _learn(
+        self, problem: Problem, kernel: Kernel, cache: KernelCache, states: list[State], stop: Stop, seed: int
+    ) -> list[Solution]:
+        """Run, and set the fitted attributes but for the status."""
+        history = History(self.record)
+        solutions = solve_tasks(
+            problem, PerceptronRule(), states, engine=partial(KernelEngine, cache=cache), stop=stop,
+            readout=self.readout, boundary=self.boundary, order=order_of(self.shuffle), seed=seed,
+            observers=[history, *([Progress()] if self.verbose else [])], record=self.record, every=self.every,
+        )  # fmt: skip
+        self.history_ = history
+        self._keep(problem, kernel, cache, solutions)
+        self._keep_states(states, seed)
+        self.status_ = joint_status(solutions, self.classes_)
+        return solutions
+
+    def _default_stop(self) -> Stop:
+        return NoMistakes()
+
     def _check_numbers(self) -> Stop:
         check_readout(self.readout)
+        self._check_budget()
         ties(self.boundary)
         if self.boundary == "correct":
             raise ValueError(
@@ -243,7 +284,7 @@ class KernelPerceptron(KernelClassifier):
             raise ValueError(f"bias must be 'ball', None, zero or a positive number below 1e150; found {bias!r}")
         order_of(self.shuffle)
         Recording(self.record, self.every)
-        return (as_stop(self.stop) or NoMistakes()) | MaxEpochs(count("max_iter", self.max_iter))
+        return (as_stop(self.stop) or self._default_stop()) | MaxEpochs(count("max_iter", self.max_iter))
 
     def _validate_machines(self, n_classes: int, n_support: int) -> None:
         n_tasks, ballots = len(positives(n_classes)), self._ballots
@@ -252,6 +293,7 @@ class KernelPerceptron(KernelClassifier):
         require(is_array(self.intercept_, "f8", (n_tasks,), finite=True), "its intercept_ is not of its shape")
         fits = is_list_of(ballots, KernelVotedWeights) and len(ballots) in (0, n_tasks)
         require(fits, "its voted weights are damaged")
+        self._validate_states(n_tasks, n_support)
         for rows in (ballot.voters().rows for ballot in ballots):
             fits = len(rows) == 0 or (rows.min() >= 0 and rows.max() < n_support)
             require(fits, "the voted weights name rows that are not there")
@@ -269,9 +311,13 @@ class KernelPerceptron(KernelClassifier):
         needed = (coef != 0).any(axis=0) | np.any([solution.state.weights != 0 for solution in solutions], axis=0)
         if self.readout == "pocket":
             needed = (coef != 0).any(axis=0)
+        for support in (solution.state.support for solution in solutions):
+            if support is not None:
+                needed[support.rows] = True  # of which some may have a coefficient of 0
         index = np.flatnonzero(needed)
-        counts = np.abs([solution.state.weights for solution in solutions])
-        if problem.weights is None:
+        signs = [np.where(problem.codes == solution.state.positive, 1.0, -1.0) for solution in solutions]
+        counts = np.array([solution.state.weights for solution in solutions]) * signs + 0.0  # no zero is negative
+        if problem.weights is None and self.budget is None:
             counts = counts.astype(np.int64)
         self.alpha_ = counts[0] if len(counts) == 1 else counts
         self.classes_ = problem.classes
@@ -281,12 +327,18 @@ class KernelPerceptron(KernelClassifier):
         self.intercept_ = np.array([float(solution.bias) for solution in solutions])
         self.bias_constant_ = float(problem.bias)
         self._ballots = []
+        place = np.cumsum(needed) - 1
         if self.readout == "voted":
-            place = np.cumsum(needed) - 1
             for state in (solution.state for solution in solutions):
                 ballot = KernelVotedWeights(state.votes or [], float(state.age), self.bias_constant_)
                 ballot.settle(place)
                 self._ballots.append(ballot)
+        for state in (solution.state for solution in solutions):
+            if state.support is not None:
+                state.support.settle(place)
+                state.weights = state.weights[index]
+                if state.average_correction is not None:
+                    state.average_correction = state.average_correction[index]
         self.n_iter_ = max(solution.n_epochs for solution in solutions)
         self.n_updates_ = sum(solution.n_updates for solution in solutions)
 

@@ -79,7 +79,7 @@ class OnlineClassifier(Classifier):
             self._data_mark = None
             self._remember(None, None, same_data=False)
             if not (self.status_.interrupted or self.status_.diverged):
-                self.status_ = self._online_status(problem, states)
+                self.status_ = self._online_status(problem.n, states)
         if self.status_.diverged:
             self._warn()
         if self.status_.interrupted:
@@ -87,9 +87,9 @@ class OnlineClassifier(Classifier):
         return self
 
     @staticmethod
-    def _online_status(problem: Problem, states: list[Any]) -> Status:
+    def _online_status(n: int, states: list[Any]) -> Status:
         """Return what was learned from and the mistakes; of the weights that are kept now it says nothing."""
         mistakes = times(sum(state.mistakes for state in states), "mistake")
         among = f" in {len(states)} one-vs-rest problems" if len(states) > 1 else ""
-        text = f"learned online from {times(problem.n, 'example')} with {mistakes}{among}"
+        text = f"learned online from {times(n, 'example')} with {mistakes}{among}"
         return Status(f"{text}, each counted before learning from it", True)

@@ -48,7 +48,10 @@ STORED = {
         "separatrix.estimators.second_order_perceptron", transient=_DATA, estimator=True
     ),
     "KernelSVM": Stored("separatrix.estimators.kernel_svm", estimator=True),
-    "KernelPerceptron": Stored("separatrix.estimators.kernel_perceptron", defaults=_NO_RECORD, estimator=True),
+    "KernelPerceptron": Stored(
+        "separatrix.estimators.kernel_perceptron", defaults={**_NO_RECORD, "budget": None, "forget": "oldest"},
+        estimator=True,
+    ),
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),
     "MarginState": Stored("separatrix.estimators.linear_svm"),
     "LogisticState": Stored("separatrix.estimators.logistic_regression"),

@@ -198,3 +198,12 @@ def _check_size(shape: Sequence[int], what: str) -> None:
     for count, noun in ((shape[0], "sample"), (shape[1], "feature")):
         if count == 0:
             raise ValueError(f"{what} has 0 {noun}(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
+
+
+def stacked(above: Any, below: Any) -> Any:
+    """Return the rows of two matrices in one, CSR if one of them is sparse."""
+    if is_sparse(above) or is_sparse(below):
+        from scipy.sparse import csr_array, vstack
+
+        return vstack([csr_array(above), csr_array(below)], format="csr")
+    return np.concatenate([above, below])

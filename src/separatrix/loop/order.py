@@ -106,8 +106,20 @@ def draws(n: int, count: int, seed: int, number: int) -> NDArray[np.int64]:
     (array([2, 6, 5, 5, 4, 9, 3, 4]), array([8, 1, 2, 5, 8, 5, 3, 0]))
     """
     steps = np.arange(count, dtype=np.uint64) * np.uint64(_GOLDEN)
+    mixed = _mix(np.uint64(start_of(seed, number)) + steps)
+    return ((mixed >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
+
+
+def start_of(seed: int, number: int) -> int:
+    """Return where the generator begins the stream of this number.
+
+    Examples
+    --------
+    >>> start_of(0, 0) == start_of(0, 1), 0 <= start_of(0, 0) < 2**64
+    (False, True)
+    """
     (start,) = _mix(_mix(np.array([seed], dtype=np.uint64)) ^ np.uint64(number + 1))
-    return ((_mix(start + steps) >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
+    return int(start)
 
 
 def _mix(v: NDArray[np.uint64]) -> NDArray[np.uint64]:

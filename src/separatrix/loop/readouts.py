@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows, is_sparse, stacked
 from separatrix.loop.kernel_votes import Vote, Voters, vote_counts
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Array, State
@@ -88,7 +88,7 @@ class VotedWeights:
             self._rows, self._index, self._signed, self._times = kept, index, signed, times
             return
         index += self._rows.shape[0]
-        self._rows = _stack(self._rows, kept)
+        self._rows = stacked(self._rows, kept)
         self._index = np.concatenate([self._index, index])
         self._signed = np.concatenate([self._signed, signed])
         self._times = np.concatenate([self._times, times])
@@ -189,11 +189,3 @@ class VotedWeights:
         return np.asarray(
             _core.decide(_core.dense(self._rows), np.ascontiguousarray(values), np.zeros(len(values)), 1).T
         )
-
-
-def _stack(above: Any, below: Any) -> Any:
-    if is_sparse(above) or is_sparse(below):
-        from scipy.sparse import csr_array, vstack
-
-        return vstack([csr_array(above), csr_array(below)], format="csr")
-    return np.concatenate([above, below])

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
+from separatrix.loop.support_set import SupportSet
 from separatrix.models.validity import is_array, is_count, is_index, is_list_of, is_real, require
 from separatrix.rules import Number
 from separatrix.stops import Epoch, StopReason
@@ -94,7 +95,7 @@ class State(Resumable):
     over the examples since it was last 1; ``square`` is then ``|weights|^2``, for rules that need it. ``votes`` holds,
     for each update, the row, ``tau * y`` and the age at which it happened; ``voted_weights`` keeps them between runs.
     ``spread`` is the covariance of the weights and, last, of the bias, for rules that keep one: its diagonal, of shape
-    (d + 1,), or all of it, (d + 1, d + 1).
+    (d + 1,), or all of it, (d + 1, d + 1). ``support`` are the examples that a dual perceptron with a budget stores.
     ``past_mistakes`` counts those of all finished epochs. ``epochs`` and ``position`` say how far the run has come;
     ``ended`` is the reason why a stop rule ended it, and such a state is not run again. With ``new_data`` the next run
     is on other examples than the last. ``reports`` are the epochs of a run that was cut short, which its stop rules see
@@ -129,6 +130,7 @@ class State(Resumable):
     alphas: dict[int, Number] = field(default_factory=dict)
     spread: Array | None = None
     unit: float = 1.0
+    support: SupportSet | None = None
 
     bias = _real("bias")
     birth = _real("birth")
@@ -221,7 +223,9 @@ class State(Resumable):
 
     def probe(self, weights: Array, bias: Number, *, exact: bool) -> State:
         """Return a fresh state of the same task with these weights."""
-        return State.new(self.positive, weights, bias, readout="last", exact=exact)
+        probe = State.new(self.positive, weights, bias, readout="last", exact=exact)
+        probe.support = copy.deepcopy(self.support)  # which mistakes of the probe change
+        return probe
 
     @property
     def arrays(self) -> list[Array]:
@@ -259,6 +263,9 @@ class State(Resumable):
         require(is_count(self.past_mistakes), "a state counts what cannot be")
         require(is_real(self.clock) and 0 <= self.clock < math.inf, "the clock of a state is not a number")
         require(is_real(self.unit) and 0 < self.unit < math.inf, "the unit of a state is not a positive number")
+        support = self.support
+        fits = support is None or (type(support) is SupportSet and support.fits(width))
+        require(fits, "the examples that a state stores are damaged")
         start: Any = self.start
         fits = type(start) is tuple and len(start) == 2 and is_array(start[0], "f8", (width,)) and is_real(start[1])
         require(start is None or fits, "a state began where it cannot have")

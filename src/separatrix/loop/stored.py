@@ -10,9 +10,10 @@ STORED = {
     "State": Stored(
         "separatrix.loop.state",
         old_fields={"drift": "average_correction", "ballot": "voted_weights"},
-        defaults={"past_mistakes": 0, "spread": None, "unit": 1.0},
+        defaults={"past_mistakes": 0, "spread": None, "unit": 1.0, "support": None},
     ),
     "JointState": Stored("separatrix.loop.joint"),
+    "SupportSet": Stored("separatrix.loop.support_set"),
     "Status": Stored("separatrix.loop.state"),
     "NetworkState": Stored("separatrix.loop.network", old_fields={"met": "epoch_loss"}),
     "Layer": Stored("separatrix.loop.network"),

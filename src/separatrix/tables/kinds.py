@@ -66,6 +66,7 @@ MODELS = {
     "sop": ModelKind("second-order perceptron", "SecondOrderPerceptron", {"average": True}, 50, on_disk=True),
     "kernel-svm": ModelKind("kernel SVM", "KernelSVM", {}),
     "network": ModelKind("neural network", "Network", {"hidden": (8,)}, 500),
+    "kernel-perceptron": ModelKind("kernel perceptron", "KernelPerceptron", {}, 50),
 }
 _SOLVED = ("LinearSVM", "LogisticRegression")  # to a duality gap, with a time limit at most
 DEFAULT = "logistic"
@@ -97,7 +98,7 @@ def stop_rule(model: str, text: str) -> Stop:
                 f"--stop: --model {model} stops at a duality gap (--param tol=...), and accepts only epochs:N and "
                 "time:SECONDS besides"
             )
-        if estimator == "Perceptron" and isinstance(part, NoProgress):
+        if estimator in ("Perceptron", "KernelPerceptron") and isinstance(part, NoProgress):
             raise ValueError(
                 "--stop: no-progress is about the mean loss of neuron, network, online-svm, pa, arow, scw, nherd, "
                 f"romma, alma and sop; for --model {model} use flat"
@@ -128,7 +129,7 @@ def make(
     estimator = getattr(separatrix, kind.estimator)()
     known = estimator.get_params()
     for name, value in parameters.items():
-        if name in _OWN:
+        if name in _OWN and (name, kind.estimator) != ("readout", "KernelPerceptron"):
             raise ValueError(f"--param {name}: {_OWN[name]}")
         if name not in known and name in ("record", "every"):
             raise ValueError(f"--{name} is for models that are trained epoch by epoch, not for {model}")

@@ -33,7 +33,18 @@ from separatrix.tables.report.projection import project
 from separatrix.tables.report.rows import inspect_rows
 from table_files import EVIL, as_csv, table, write_matrices, write_nasty
 
-KINDS = ["averaged", "perceptron", "voted", "pocket", "neuron", "logistic", "svm", "kernel-svm", "network"]
+KINDS = [
+    "averaged",
+    "perceptron",
+    "voted",
+    "pocket",
+    "neuron",
+    "logistic",
+    "svm",
+    "kernel-svm",
+    "network",
+    "kernel-perceptron",
+]
 
 KNOWN = {
     "lang", "charset", "http-equiv", "content", "name", "rel", "href", "class", "id", "aria-labelledby", "aria-label",
@@ -392,7 +403,7 @@ def test_every_kind_of_model_has_a_report_with_all_sections(kind, classes, run, 
     links = [node.attributes["href"] for node in page.all("nav")[0].all("a")]
     assert links == [f"#{key}" for key in keys]
     assert "nan" not in " ".join(node.attributes.get("d", "") for node in page.all("path"))
-    planes = kind not in ("voted", "kernel-svm", "network")
+    planes = kind not in ("voted", "kernel-svm", "network", "kernel-perceptron")
     assert bool(page.with_id("weights").all("table")) == planes
     assert ("distance from the boundary" in page.text()) == planes
     said = spaced(page.with_id("boundary"))

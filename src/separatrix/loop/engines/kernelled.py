@@ -3,7 +3,7 @@
 A state's ``weights`` are ``alpha_i y_i``, one for each example, and so are its ``average_correction`` and its
 ``pocket``: every readout is the same sum in other coordinates. The engine keeps the activations of all examples; a
 correct prediction costs a comparison, a mistake one kernel row. Rows are computed in blocks, for the mistake at hand
-and those expected next.
+and those expected next. A state with a ``support`` forgets examples beyond its budget; the core does that too.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class KernelEngine:
         self._cache = cache
         self._block = _FIRST_BLOCK
         self._activations: dict[int, tuple[State, Floats]] = {}
+        self._unused = np.zeros(problem.n)  # in place of activations that the core sums up itself
+        self._budgets: dict[int, tuple[State, _core.Budget]] = {}
 
     def chunk(self, n_states: int) -> int:
         """Return how many examples take a few milliseconds."""
@@ -61,13 +63,15 @@ class KernelEngine:
         problem, cache, rule = self._problem, self._cache, self._rule
         before = clock = float(states[0].clock)
         for state in states:
-            at, clock = begin, before
+            at, clock, budget = begin, before, self._budget(state)
             while True:
+                projecting = state.support is not None and state.support.projecting
+                activation = self._unused if projecting else self._activation(state)
                 missing, at, clock, *votes = _core.dual_visit(
                     cache.store, cache.slot_of, problem.codes, problem.weights, plan.entries, at, end, state.weights,
-                    state.average_correction, state.pocket, self._activation(state), state.real, state.count,
+                    state.average_correction, state.pocket, activation, state.real, state.count,
                     state.positive, self._ties, float(rule.eta), float(rule.threshold), float(problem.bias) ** 2, clock,
-                    state.votes is not None,
+                    state.votes is not None, budget,
                 )  # fmt: skip
                 if state.votes is not None and len(votes[0]):
                     state.votes.append((votes[0], votes[1], votes[2]))
@@ -79,6 +83,8 @@ class KernelEngine:
                         "large that sums overflow; scale the features first"
                     )
                 self._fetch(state, plan.entries, at, end, missing)
+            if state.support is not None and state.support.projecting:
+                self._activations.pop(id(state), None)  # the core sums up those that it needs
         for state in states:
             state.clock = clock
 
@@ -113,8 +119,29 @@ class KernelEngine:
             held = self._activations[id(state)] = (state, self._cache.combine(state.weights))
         return held[1]
 
+    def _budget(self, state: State) -> _core.Budget | None:
+        """Return the budget of a state; a projection needs the kernel rows of all that is stored."""
+        support, cache = state.support, self._cache
+        if support is None:
+            return None
+        if id(state) not in self._budgets:
+            if support.forget == "projected" and support.budget < self._problem.n and cache.capacity <= support.budget:
+                raise ValueError(
+                    f"cache_size is too small: forget='projected' needs {support.budget + 1:,} kernel rows of "
+                    f"{self._problem.n:,} examples at a time, and {cache.capacity:,} fit: raise cache_size or lower "
+                    "budget"
+                )
+            made = support.begin(cache.diagonal, float(self._problem.bias) ** 2)
+            self._budgets[id(state)] = (state, made)
+        if support.projecting:
+            cache.slots(support.rows)
+        return self._budgets[id(state)][1]
+
     def _fetch(self, state: State, order: Order | None, at: int, end: int, missing: int) -> None:
         """Compute the kernel row of a mistake, and those of the mistakes expected next."""
+        if state.support is not None and state.support.forget == "projected" and state.support.full:
+            self._cache.slots(np.append(state.support.rows, missing))
+            return
         stop = min(end, at + _HORIZON)
         ahead = np.arange(at, stop) if order is None else order[at:stop].astype(np.int64)
         signs = np.where(self._problem.codes[ahead] == state.positive, 1.0, -1.0)

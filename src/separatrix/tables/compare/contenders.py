@@ -9,7 +9,6 @@ from typing import Any
 from separatrix.tables.kinds import MODELS
 from separatrix.tables.kinds import make as make_own
 
-_EPOCHS = 50  # default of the kernel perceptron; the same as for the other perceptrons
 _NOT_FOR_COMPARISONS = {
     "max_iter": "use --epochs",
     "random_state": "use --seed",
@@ -57,13 +56,6 @@ def _own(name: str) -> Contender:
     return Contender(name, True, make)
 
 
-def _kernel_perceptron(recipe: Recipe) -> Any:
-    from separatrix.estimators import KernelPerceptron
-
-    made = KernelPerceptron(max_iter=recipe.epochs or _EPOCHS, random_state=recipe.seed)
-    return made.set_params(**recipe.parameters)
-
-
 def _neighbours(recipe: Recipe) -> Any:
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -108,7 +100,6 @@ CONTENDERS = {
     each.name: each
     for each in (
         *(_own(name) for name in MODELS),
-        Contender("kernel-perceptron", True, _kernel_perceptron),
         Contender("k-nn", False, _neighbours),
         Contender("tree", False, _tree),
         Contender("sk-perceptron", False, _their_perceptron),

@@ -17,6 +17,7 @@ _TABLES = 40
 _WHY = {
     "voted": "A voted perceptron combines the votes of many planes, so features have no single weight.",
     "kernel-svm": "A kernel SVM compares rows with its support vectors, so features have no weights.",
+    "kernel-perceptron": "A kernel perceptron compares rows with its support vectors, so features have no weights.",
     "network": "A neural network combines features in layers, so features have no single weight.",
 }
 
