@@ -37,8 +37,8 @@ def update(
     if not hasattr(estimator, "partial_fit"):
         raise ValueError(
             f"a {type(estimator).__name__} is trained on all rows at once and cannot be updated; the models averaged, "
-            "perceptron, voted, pocket, neuron, network, online-svm, pa, arow, scw, nherd, romma, alma and sop can, and "
-            "kernel-perceptron with --param budget=..."
+            "perceptron, voted, pocket, neuron, network, online-svm, pa, arow, scw, nherd, romma, alma and sop can, "
+            "and kernel-perceptron with --param budget=..."
         )
     kind = type(model.classes_.tolist()[0])
     result = UpdateResult()
