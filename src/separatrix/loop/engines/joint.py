@@ -55,7 +55,7 @@ class JointReference(ReferenceEngine):
         x = np.array(self._table[i], state.weights.dtype)
         q = 2 * (sum(v * v for v in self._table[i]) + self._bias_square)
         tau = self._update(state, margin, q, 0, 0, share).tau
-        if not self._moves(mistake, margin, q):
+        if not self._moves(mistake, margin, q, state.updates + 1):
             return
         for code, step in ((y, tau), (rival, -tau)):
             state.weights[code] += step * x
