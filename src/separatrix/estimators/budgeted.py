@@ -100,7 +100,7 @@ class BudgetedClassifier(KernelClassifier):
 
     @property
     def partial_fit(self) -> Callable[..., Any]:
-        """Learn online: one epoch over new examples, from where the last call stopped; only with a budget.
+        """Learn online, one epoch over new examples from where the last call stopped; only with a budget.
 
         The kernel ("scale" and "auto" too) and the bias constant are those of the first call.
 
