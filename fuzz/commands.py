@@ -66,7 +66,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--target": ("label", "n0", "n1", "y", "nothing"),
     "--test": ("0", "0.3", "1", "-1", "nan"),
     "--scale": ("standard", "minmax", "none"),
-    "--missing": ("drop", "mean", "fail"),
+    "--missing": ("impute", "drop", "mean", "fail"),
     "--model": (
         "averaged",
         "perceptron",
@@ -85,6 +85,7 @@ VALUES: dict[str, tuple[str, ...]] = {
         "sop",
         "kernel-svm",
         "network",
+        "kernel-perceptron",
     ),
     "--epochs": ("1", "3", "0"),
     "--memory": ("1KB", "100KB", "1MB", "x"),
@@ -95,7 +96,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--exclude": ("n0", "label"),
     "--weight": ("n0", "n1"),
     "--text": ("label", "n1"),
-    "--param": ("C=10", "C=-1", "eta0=0.1", "max_iter=2", "x=1", "C", "shuffle=false"),
+    "--param": ("C=10", "C=-1", "eta0=0.1", "max_iter=2", "x=1", "C", "shuffle=false", "multi_class=joint", "budget=3"),
     "-o": (
         "out.sx",
         "out.csv",
@@ -135,7 +136,32 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--format": ("table", "csv", "latex"),
     "--table": ("t", "a.b", "'"),
     "--name": ("m", "1"),
+    "--split": ("time:n0", "group:n1", "group:label", "time:nothing", "n0"),
+    "--max-levels": ("1", "2", "0"),
+    "--category": ("n0", "label", "nothing"),
+    "--number": ("n0", "label"),
+    "--date": ("n0", "n1"),
+    "--dates": ("parts", "seconds", "drop"),
+    "--target-encode": ("n0", "n1", "label"),
+    "--text-method": ("tfidf", "hashed"),
+    "--class-weight": ("balanced", "x=2", "x=2,y=1", "x=-1", "z=1"),
+    "--calibrate": ("sigmoid", "isotonic", "temperature", "none"),
+    "--threshold": ("0.3", "max-f1", "recall=0.9", "precision=2", "cost=5:1", "cost=1:0"),
+    "--positive": ("x", "y", "z"),
+    "--cv": ("2", "3", "1", "100"),
+    "--stop": ("no-mistakes", "epochs:2", "loss<=0.1@hinge/2 | flat:2", "time:0.05", "validation", "x"),
+    "--record": ("zero_one", "hinge", "x"),
+    "--every": ("1", "2", "0"),
+    "--metric": ("accuracy", "f1_macro", "log_loss", "x"),
+    "--weights": ("1,-2", "1/2", "0,0", "1e308,1"),
+    "--bias": ("1", "1/3", "x"),
+    "--point": ("1,2", "0,0", "1", "x,y"),
+    "--only": ("all", "impossible"),
+    "--start": ("0", "4,1", "x"),
+    "--step": ("0.1", "0.1,1.1", "0", "1e308"),
+    "--digits": ("3", "0"),
 }
+FUNCTIONS = ("(x-3)^2", "x^2 + 6*y^2", "exp(x)", "1/x", "log(x)*y", "9^9^9", "x" * 50, "(", "")
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     # the files it takes, its options with a value, its flags
     "fit": (
@@ -162,9 +188,55 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = 
             "--encoding",
             "--resume",
             "--cache",
+            "--split",
+            "--max-levels",
+            "--category",
+            "--number",
+            "--date",
+            "--dates",
+            "--target-encode",
+            "--text-method",
+            "--class-weight",
+            "--calibrate",
+            "--threshold",
+            "--positive",
+            "--cv",
+            "--stop",
+            "--record",
+            "--every",
         ),
-        ("--json", "--no-header", "--no-quotes"),
+        ("--json", "--no-header", "--no-quotes", "--tune"),
     ),
+    "compare": (
+        ("data",),
+        (
+            "--target",
+            "--test",
+            "--folds",
+            "--models",
+            "--param",
+            "--missing",
+            "--max-levels",
+            "--category",
+            "--date",
+            "--target-encode",
+            "--metric",
+            "--certify",
+            "--sql",
+        ),
+        ("--json",),
+    ),
+    "plane": (
+        ("data",),
+        ("--target", "--weights", "--bias", "--threshold", "--positive", "--point", "--format", "-o", "--top", "--sql"),
+        ("--json", "--decimals"),
+    ),
+    "labellings": (
+        ("data",),
+        ("--target", "--point", "--only", "--format", "-o", "--top"),
+        ("--json", "--no-intercept"),
+    ),
+    "descend": (("function",), ("--start", "--step", "--max-iter", "--tol", "--digits", "--format", "-o"), ("--json",)),
     "predict": (
         ("m.sx", "data"),
         ("-o", "--keep", "--unknown", "--sql", "--delimiter", "--encoding"),
@@ -274,7 +346,9 @@ class Commands:
             name = chance.choice(("m.sx", "proof.json"))
             files[name] = changed_bytes(_made()[name].encode("latin-1"), chance, ()).decode("latin-1")
         argv = [command, *(source if name == "data" else name for name in given)]
-        argv += ["--max-iter", "3"] if command == "trace" else []
+        argv = [chance.choice(FUNCTIONS) if word == "function" else word for word in argv]
+        argv += ["--max-iter", "3"] if command in ("trace", "descend") else []
+        argv += ["--models", "perceptron,averaged", "--certify", "0"] if command == "compare" else []
         if "--target" in options and chance.random() < 0.9:
             argv += ["--target", "label"]
         for option in chance.sample(options, min(len(options), chance.choice((0, 1, 1, 2, 4)))):

@@ -66,6 +66,7 @@ def models() -> dict[str, object]:
     made["network"] = sx.Network((2,), max_iter=2, random_state=0).fit(X, TWO)
     made["network_cut"] = sx.Network((2, 2), **short).fit(X, CUT)
     last = {"max_iter": 2, "random_state": 0}
+    made |= newer()
     scalers = [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), Normalizer(), PolynomialFeatures()]
     made["scalers"] = make_pipeline(*scalers, "passthrough", make_pipeline(sx.Perceptron(**last))).fit(X, TWO)
     encoders = [OneHotEncoder(drop="first", min_frequency=2), OneHotEncoder(sparse_output=False), OrdinalEncoder()]
@@ -88,6 +89,26 @@ def models() -> dict[str, object]:
     return made | tables()
 
 
+def newer() -> dict[str, object]:
+    """Return models of logistic regression and of the online family by name."""
+    few, cut = {"max_iter": 2, "random_state": 0}, {"warm_start": True, "stop": TimeLimit(1e-9)}
+    made: dict[str, object] = {
+        "logistic": sx.LogisticRegression().fit(X, TWO),
+        "logistic_cut": sx.LogisticRegression(**cut).fit(X, CUT),
+        "multinomial": sx.LogisticRegression().fit(X, THREE),
+        "multinomial_cut": sx.LogisticRegression(**cut).fit(X, THREE),
+        "perceptron_joint": sx.Perceptron(multi_class="joint", readout="averaged", **few).fit(X, THREE),
+        "pa": sx.PassiveAggressive(**few).fit(X, TWO),
+        "pa_joint": sx.PassiveAggressive(multi_class="joint", **few).fit(X, THREE),
+        "budget": sx.KernelPerceptron(budget=3, **few).fit(X, THREE),
+    }
+    for spread in ("diagonal", "full"):
+        made[f"arow_{spread}"] = sx.AROW(covariance=spread, **few).fit(X, THREE)
+    for kind in (sx.SCW, sx.NHERD, sx.ROMMA, sx.ALMA, sx.SecondOrderPerceptron):
+        made[kind.__name__.lower()] = kind(**few).fit(X, TWO)
+    return made
+
+
 def tables() -> dict[str, object]:
     """Return models of tables by name."""
     rows = range(24)
@@ -97,16 +118,26 @@ def tables() -> dict[str, object]:
             "b": [k * 3 % 7 + 0.5 for k in rows],
             "c": ["rgb"[k % 3] for k in rows],
             "t": [f"w{k % 4} v{k % 3}" for k in rows],
+            "d": [f"2024-{k % 12 + 1:02}-{k + 1:02}" for k in rows],
+            "g": [None if k % 5 == 0 else float(k * 5 % 9) for k in rows],
             "y": ["xz"[k * 7 // 3 % 2] for k in rows],
         }
     )
-    settings = {"test": 0, "certify": 0, "epochs": 3}
+    settings = {"test": 0, "certify": 0}
 
     def fitted(asked: ColumnOptions, **more: object) -> object:
         return fit(TableInMemory(table, "table"), asked, Settings(**settings | more)).model
 
     return {
-        "table": fitted(ColumnOptions("y", exclude=("t",))),
+        "table": fitted(ColumnOptions("y", exclude=("t", "d", "g"))),
+        "table_dates": fitted(ColumnOptions("y", features=("a", "d", "g")), model="averaged"),
+        "table_encoded": fitted(ColumnOptions("y", features=("a", "c"), target_encode=("c",)), model="svm"),
+        "table_decided": fitted(
+            ColumnOptions("y", features=("a", "b", "c"), max_levels=2),
+            model="svm",
+            calibrate="sigmoid",
+            threshold="max-f1",
+        ),
         "table_words": fitted(ColumnOptions("y", features=("a", "t"), text=("t",))),
         "table_svm": fitted(ColumnOptions("c", features=("a", "b"), missing="mean", scale="minmax"), model="svm"),
     }
