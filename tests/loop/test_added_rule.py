@@ -143,7 +143,7 @@ def test_one_python_file_one_struct_and_one_name_make_a_compiled_rule(tmp_path, 
     core = tmp_path / "core"
     shutil.copytree(ROOT / "src" / "_core", core)
     rules = (core / "rules.hpp").read_text(encoding="utf-8")
-    listed = re.search(r"using Rules = List<(.*?)>;", rules)
+    listed = re.search(r"using Rules = List<(.*?)>;", rules, flags=re.DOTALL)
     assert listed is not None
     place = rules.index("template <class... R>\nstruct List")
     rules = rules[:place] + struct + NORMED + rules[place:]

@@ -137,7 +137,8 @@ def test_both_engines_learn_the_same(name, batch):
     for weights in (None, rng.choice([0.0, 0.5, 1.0, 2.0], 15) + (np.arange(15) < 2)):
         compiled, reference = in_both_engines(X, y, rule, batch, weights)
         np.testing.assert_allclose(compiled.weights, reference.weights, rtol=1e-9, atol=1e-12)
-        if not name.startswith("pa"):  # whose margins are 1 but for rounding when an example is drawn twice in a row
+        # These leave a margin of 1 but for rounding, which an example that is drawn twice in a row is asked about.
+        if name not in ("pa", "pa1", "pa2", "aggressive_romma"):
             assert compiled.n_updates == reference.n_updates
 
 

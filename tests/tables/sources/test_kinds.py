@@ -12,6 +12,7 @@ import pytest
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.sources.kinds import KINDS, SourceKind
 from separatrix.tables.sources.opening import open_source, open_stream
+from separatrix.tables.sources.peeking import peek
 
 
 def test_every_kind_has_a_name_endings_and_an_opener_of_its_own():
@@ -79,3 +80,12 @@ def test_a_stream_can_be_a_matrix():
             assert y.tolist() == [1, -1]
         assert source.fraction() == 1.0
         assert source.fingerprint() is not None
+
+
+def test_the_checksum_that_a_duckdb_file_begins_with_may_look_like_compressed_data(written, tmp_path):
+    raw = (written / "t.duckdb").read_bytes()
+    for checksum in (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00"):
+        path = tmp_path / "t.duckdb"
+        path.write_bytes(checksum + raw[len(checksum) :])
+        seen = peek(str(path), path.name)
+        assert (seen.kind.name, seen.compression) == ("duckdb", "none")

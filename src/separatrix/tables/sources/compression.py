@@ -25,7 +25,12 @@ class PackedDataError(Exception):
 
 
 def compression_of(raw: bytes) -> str:
-    """Return ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or ``"none"`` by the first bytes of a file."""
+    """Return ``"gzip"``, ``"zstd"``, ``"bz2"``, ``"xz"`` or ``"none"`` by the first bytes of a file.
+
+    A DuckDB file begins with a checksum, which may be any bytes.
+    """
+    if raw[8:12] == b"DUCK":
+        return "none"
     if raw.startswith(b"\x1f\x8b"):
         return "gzip"
     if raw.startswith(b"\x28\xb5\x2f\xfd"):
