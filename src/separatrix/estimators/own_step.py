@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from separatrix.certificates.second_order import Updates
 from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.linear import RuleClassifier
+from separatrix.loop.state import State
 from separatrix.stops import NoProgress, Stop
 
 
@@ -30,3 +32,9 @@ class OwnStepClassifier(RuleClassifier):
     def _is_plain(record: FitRecord) -> bool:
         """Return whether the theorems are about such a run: over the same data since zero, examples as they are."""
         return record.one_run and (record.weights is None or bool((record.weights == 1).all()))
+
+
+def updates_of(state: State, record: FitRecord) -> Updates:
+    """Return what is known of the updates of a run."""
+    epochs, drawn = state.epochs + (state.position > 0), record.settings["shuffle"] == "random"
+    return Updates(state.updates, state.all_mistakes, max(state.updates, 1) if drawn else epochs)

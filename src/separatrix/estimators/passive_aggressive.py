@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
+from separatrix.certificates.aggressive import aggressive_bound
+from separatrix.certificates.data import Data
+from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.fitting import number
 from separatrix.estimators.joint import JointClassifier, Theorem
-from separatrix.estimators.own_step import OwnStepClassifier
+from separatrix.estimators.own_step import OwnStepClassifier, updates_of
+from separatrix.geometry.rows import Floats
 from separatrix.loop.state import State
 from separatrix.rules import PA, PA1, PA2
 from separatrix.stops import Stop
@@ -91,8 +97,9 @@ class PassiveAggressive(OwnStepClassifier, JointClassifier):
 
     If the plane u has a margin of at least 1 on every example, and R is the length of the longest, a run from zero
     weights makes at most ``R^2 |u|^2`` mistakes with PA, ``max(R^2, 1 / C) |u|^2`` with PA-I and
-    ``(R^2 + 1 / (2 C)) |u|^2`` with PA-II (Crammer, Dekel, Keshet, Shalev-Shwartz and Singer 2006). Where classes are
-    learned together, u is the table of all weights and ``2 R^2`` takes the place of ``R^2``.
+    ``(R^2 + 1 / (2 C)) |u|^2`` with PA-II (Crammer, Dekel, Keshet, Shalev-Shwartz and Singer 2006). Where no plane is
+    known to separate the data, the bounds of PA-I and PA-II count the losses of u too, which is then the model's plane.
+    Where classes are learned together, u is the table of all weights and ``2 R^2`` takes the place of ``R^2``.
 
     Examples
     --------
@@ -170,3 +177,17 @@ class PassiveAggressive(OwnStepClassifier, JointClassifier):
             "pa2": lambda square: square + 0.5 / cost,
         }
         return Theorem(state.all_mistakes, factors[variant])
+
+    def _claims(
+        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
+    ) -> dict[str, Any]:
+        """Where no plane is known to separate the data, PA-I and PA-II have a bound by the losses of the model's."""
+        claims = super()._claims(record, data, which, weights, bias, measured)
+        bound, settings = claims.get("mistakes"), record.settings
+        if bound is None or math.isfinite(bound.allowed) or settings["variant"] == "pa":
+            return claims
+        updates, squared = updates_of(self._states[which], record), settings["variant"] == "pa2"
+        allowed = aggressive_bound(
+            data, weights, bias, self._bias_constant, float(settings["C"]), updates, squared=squared
+        )
+        return {**claims, "mistakes": replace(bound, allowed=allowed)}

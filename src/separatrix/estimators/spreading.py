@@ -7,10 +7,10 @@ from typing import Any
 
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import MistakeBound, PlaneMeasures
-from separatrix.certificates.second_order import Updates, arow_bound
+from separatrix.certificates.second_order import arow_bound
 from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.fitting import number
-from separatrix.estimators.own_step import OwnStepClassifier
+from separatrix.estimators.own_step import OwnStepClassifier, updates_of
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 
@@ -46,8 +46,7 @@ class SpreadingClassifier(OwnStepClassifier):
             return {"mistakes": MistakeBound(mistakes, math.inf, self._unproved(record))} if record.one_run else {}
         if not self._is_plain(record):
             return {}
-        epochs, drawn = state.epochs + (state.position > 0), record.settings["shuffle"] == "random"
-        made = Updates(state.updates, mistakes, max(state.updates, 1) if drawn else epochs)
+        made = updates_of(state, record)
         factor = float(record.settings[self._theorem_about])
         allowed = arow_bound(data, weights, bias, self._bias_constant, factor, made)
         why = "" if math.isfinite(allowed) else "too large for a number"
