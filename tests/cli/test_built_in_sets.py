@@ -100,7 +100,7 @@ def test_a_model_file_has_its_own_columns(run):
 def test_unknown_is_checked_before_anything_is_read(run, command):
     done(run("fit", "and", "--test", "0", "-o", "m.sx"))
     told = failed(run(command[0], "m.sx", "nowhere.csv", "--unknown", "typo", *command[1:]))
-    assert "'typo' is not one of 'zero', 'null', 'fail'" in told
+    assert "Invalid value for '--unknown': 'typo' is not one of 'zero', 'null', 'fail'" in told
 
 
 def test_examples_can_be_drawn_at_random(run):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 OPTIONS = "Options"
@@ -73,7 +74,11 @@ def _taking_plain_values(parameters: list[Any]) -> list[Any]:
 def _processed(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
     kind, several = parameter.type_descriptor.annotation, parameter.multiple or parameter.nargs == -1
     if parameter.required if value is None else several or not _is_plain(value, kind):
-        return convert(ctx, value)
+        try:
+            return convert(ctx, value)
+        except BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # pydantic's word before its message
+            raise
     if value is None:
         value = () if several else None
     elif kind is Path:
