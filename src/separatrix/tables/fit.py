@@ -143,7 +143,7 @@ def _prepared(
             return
     with ExitStack() as stack:
         if budget.cache is not None and key is not None:
-            stack.enter_context(cache.unless_refused(budget.cache, key))
+            stack.enter_context(cache.unless_failed(budget.cache, key))
             budget.make_cache()
         temporary = stack.enter_context(ScratchFolder(budget.cache))
         folder = temporary / "rows"

@@ -32,12 +32,12 @@ def cache_key(source: Any, options: ColumnOptions, test: float, seed: int) -> st
 
 
 @contextlib.contextmanager
-def unless_refused(folder: Path, key: str) -> Iterator[None]:
-    """Remove the rows under this key, and the folders that were made for them, if the fit is refused."""
+def unless_failed(folder: Path, key: str) -> Iterator[None]:
+    """Remove the rows under this key, and the folders that were made for them, if the fit fails; Ctrl-C keeps them."""
     new = list(itertools.takewhile(lambda path: not path.exists(), (folder / key, folder, *folder.parents)))
     try:
         yield
-    except ValueError:
+    except Exception:
         if new:
             shutil.rmtree(new[0], ignore_errors=True)
         with contextlib.suppress(OSError):  # others have put something there
