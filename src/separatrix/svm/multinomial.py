@@ -33,7 +33,8 @@ _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
 _LAST = 0.1  # the same, for which a step is computed as exactly as the gap needs
 _FAR = 1e-3  # gain of a step, of the value, above which it may be rough
-_SLOW = 0.3  # gain of one more step of conjugate gradients, of the mean of all, below which a rough step is done
+_SLOW = 0.3  # gain of one more step of conjugate gradients, of the mean of all, below which a rough step is done; later
+# iterations take more steps before they may end so: else ill-conditioned equations would never be solved
 _BLOCK = 1 << 18  # numbers of the Hessian's root at once
 _ARMIJO = 1e-4
 _GOOD = 0.25  # part of a step's slope that a value falls by, where no shorter step is tried
@@ -243,7 +244,7 @@ class MultinomialRun:
             gain += length * product
             self.steps += 1
             size = _size(residual)
-            slow = gain > far and (place + 1) * length * product <= _SLOW * gain
+            slow = gain > far and place >= self.iterations and (place + 1) * length * product <= _SLOW * gain
             if size <= aim or ((size <= rough or slow) and gain > near):  # a step that may be the last is worth more
                 break
             scaled, scaled_rest = eased(residual, rest)
