@@ -236,5 +236,5 @@ def test_every_node_of_a_tree_can_be_missing_or_odd(small):
 
 
 def test_the_corpus_is_small():
-    assert len(CORPUS) < 80
-    assert sum(path.stat().st_size for path in CORPUS) < 250_000
+    assert len(CORPUS) < 100  # one for each kind of model, and what was once a failure
+    assert sum(path.stat().st_size for path in CORPUS) < 400_000
