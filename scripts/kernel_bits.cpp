@@ -412,7 +412,7 @@ void duals() {
     for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
         int64_t missing;
         Pass pass{codes, weights, order, nullptr, 0, kRows, kRows, 1.0, clock, nullptr};
-        if (core.visit_dual({wide, kRows, kRows, slots, &missing}, pass, {0, {0.3, 0.1}}, task) != all_good) abort();
+        if (core.visit_dual({wide, kRows, kRows, slots, &missing}, pass, {0, {0.3, 0.1}}, task, nullptr) != all_good) abort();
         clock = pass.clock;
     }
     hash.number(clock);
