@@ -196,3 +196,21 @@ def test_bad_data_get_one_clear_sentence(data, labels, message):
 def test_a_number_as_decimal_text_is_the_same_number(value):
     assert Fraction(number(value, decimals=True)) == value
     assert Fraction(number(value, decimals=False)) == value
+
+
+@pytest.mark.parametrize("rule", ["arow", "nherd"])
+def test_fractions_that_grow_without_end_make_room_for_floats(rule):
+    X, y = sx.datasets.load("lecture-000")
+    run = sx.trace(X, y, rule=rule)
+    assert run.n_epochs == 100
+    assert run.note.startswith("computed with floats, since the fractions have more than 4,000 digits after example ")
+    same = sx.trace(X, y, rule=rule, exact=False)
+    assert (run.weights, run.to_csv()) == (same.weights, same.to_csv())
+    assert same.note == ""
+    with pytest.raises(ValueError, match=r"4,000 digits after example \d+ .*: use exact=False or max_iter=\d$"):
+        sx.trace(X, y, rule=rule, exact=True)
+    shown = int(run.note.partition("max_iter=")[2].split()[0])
+    short = sx.trace(X, y, rule=rule, max_iter=shown)
+    assert short.note == ""
+    assert all(isinstance(value, int | Fraction) for value in short.weights)
+    assert len(short.to_markdown()) > 4000

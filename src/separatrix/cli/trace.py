@@ -189,6 +189,7 @@ def trace(
 
       separatrix trace points.csv --target class -o table.tex
     """
+    from separatrix.insight.trace import LongFractionsError
     from separatrix.insight.trace import trace as run_trace
 
     written = output_format(output, format, json)
@@ -212,13 +213,18 @@ def trace(
         say(note, err=True)
     if options.get("start") == "uniform":
         options = {"decimals": True, **options}
-    run = run_trace(
-        rows.X, rows.y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter,
-        readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), C=_exact("--C", cost),
-        r=_exact("--r", r), eta=eta, covariance=covariance, a=_exact("--a", a),
-        alpha=_exact("--alpha", alpha), batch=_batch(batch),
-        bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
-    )  # fmt: skip
+    try:
+        run = run_trace(
+            rows.X, rows.y, rule=rule, order=order, random_state=seed, fit_intercept=intercept, max_iter=max_iter,
+            readout=readout, margin=_exact("--margin", margin), lam=_exact("--lam", lam), C=_exact("--C", cost),
+            r=_exact("--r", r), eta=eta, covariance=covariance, a=_exact("--a", a),
+            alpha=_exact("--alpha", alpha), batch=_batch(batch),
+            bias_constant="ball" if bias_constant == "ball" else _exact("--bias-constant", bias_constant), **options,
+        )  # fmt: skip
+    except LongFractionsError as error:
+        raise ValueError(str(error).replace("exact=False", "--floats").replace("max_iter=", "--max-iter ")) from None
+    if run.note:
+        say(run.note.replace("max_iter=", "--max-iter "), err=True)
     draw_pictures(run, animate, plot)
     write_trace(run, written, output)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from separatrix.insight.trace_proof import Proof, examples, separator
 from separatrix.insight.trace_rows import Setting
 from separatrix.insight.trace_run import Trace
 from separatrix.insight.trace_view import TraceView, plain
+from separatrix.loop.engines import Step
 from separatrix.loop.problem import Problem, as_exact
 from separatrix.loop.solve import new_state, solve
 from separatrix.observers import StepRecorder
@@ -26,6 +28,8 @@ from separatrix.stops import MaxEpochs, NoMistakes
 from separatrix.text import listed
 
 __all__ = ["Trace", "trace"]
+
+_LONGEST = 13_288  # bits of 4,000 digits; Python prints at most 4,300
 
 
 def trace(
@@ -113,7 +117,9 @@ def trace(
         What ``trace.weights`` and ``trace.bias`` are at the end.
     exact : bool, optional
         Compute with integers and fractions, or with floats. By default exactly where the rule can: the exponentials
-        of neurons and the roots of "scw1", "scw2" and "alma" cannot.
+        of neurons and the roots of "scw1", "scw2" and "alma" cannot. The fractions of rules that divide by sums of
+        squares, such as "arow", double their digits with every update: with more than 4,000 digits an exact run is
+        refused, and a run by default is computed with floats, as its ``note`` says.
     proof : (weights, bias), sequence of numbers or "auto", optional
         A plane w* that separates the classes, given as a start is: the table then has both sides of the convergence
         theorem (Lecture 000). "auto" takes the plane of :func:`separatrix.certify`.
@@ -149,13 +155,14 @@ def trace(
     | 2     | 1       | (1, 1)  | 1  | (1, 1)        | 0 | 3  | 3      | No      | (1, 1)    | 0     | 3            |
     | 2     | 2       | (-1, 0) | -1 | (1, 1)        | 0 | -2 | 2      | No      | (1, 1)    | 0     | 2            |
     """
+    asked = dict(locals())
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
     downhill = issubclass(RULES[rule], Downhill)
     rational = not downhill or RULES[rule]().exact
     if exact and not rational:
         raise ValueError(f"rule {rule!r} cannot be computed exactly: use exact=False")
-    exact = rational if exact is None else exact
+    by_default, exact = exact is None, rational if exact is None else exact
     unknown = set(view) - {each.name for each in fields(TraceView)}
     if unknown:
         accepted = ", ".join(each.name for each in fields(TraceView))
@@ -181,7 +188,7 @@ def trace(
     if "phi" in known:
         options["phi"] = confidence_quantile(eta)
     made = RULES[rule](**options)
-    recorder = StepRecorder()
+    recorder = _ExactRecorder() if exact else StepRecorder()
     seed = 0 if random_state is None else int(random_state)
     start = _plane("the start", "zeros" if start is None else start, chosen_view, problem)
     state = new_state(problem, 1, start, readout=readout, seed=seed)
@@ -197,22 +204,53 @@ def trace(
     if proof is not None and setting.has_proof:
         setting = replace(setting, proof=_proof(proof, chosen_view, problem, made, began))
     setting.check(chosen_view, began)
-    solution = solve(
-        problem,
-        made,
-        engine="reference",
-        stop=MaxEpochs(max_iter) if downhill else NoMistakes() | MaxEpochs(max_iter),
-        readout=readout,
-        boundary=boundary,
-        order=order,
-        batch_size=batch,
-        start=state,
-        seed=seed,
-        observers=[recorder],
-    )
+    try:
+        solution = solve(
+            problem,
+            made,
+            engine="reference",
+            stop=MaxEpochs(max_iter) if downhill else NoMistakes() | MaxEpochs(max_iter),
+            readout=readout,
+            boundary=boundary,
+            order=order,
+            batch_size=batch,
+            start=state,
+            seed=seed,
+            observers=[recorder],
+        )
+    except LongFractionsError as error:
+        if not by_default:
+            raise
+        del asked["view"]
+        run = trace(**{**asked, **view, "exact": False})
+        run.note = f"computed with floats, since {error.cause}"
+        if error.epochs:
+            run.note += f"; max_iter={error.epochs} shows fractions"
+        return run
     if solution.status.interrupted:
         raise KeyboardInterrupt
     return Trace(recorder.steps, began, solution, setting, chosen_view)
+
+
+class LongFractionsError(ValueError):
+    """The fractions of a run have too many digits; ``epochs`` is how many epochs had fewer."""
+
+    def __init__(self, example: int, epoch: int) -> None:
+        self.cause = f"the fractions have more than 4,000 digits after example {example} (epoch {epoch})"
+        self.epochs = epoch - 1
+        super().__init__(f"{self.cause}: use exact=False{f' or max_iter={self.epochs}' if self.epochs else ''}")
+
+
+class _ExactRecorder(StepRecorder):
+    """Keeps the steps of an exact run, and ends it when its fractions grow without end."""
+
+    def on_step(self, step: Step) -> None:
+        """Keep the step."""
+        super().on_step(step)
+        for value in (*step.weights, step.bias):
+            size = max(abs(value.numerator), value.denominator) if isinstance(value, int | Fraction) else 0
+            if size.bit_length() > _LONGEST:
+                raise LongFractionsError(len(self.steps), step.epoch)
 
 
 def _bias_constant(problem: Problem, constant: Any) -> Number:

@@ -46,7 +46,11 @@ class Trace(Sequence[Step]):
         Which weights of the run those are.
     view : TraceView
         How tables are written.
+    note : str
+        Why a run that could be exact is not; empty where it is, or where that was asked for.
     """
+
+    note = ""
 
     def __init__(
         self,
