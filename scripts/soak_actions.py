@@ -292,6 +292,9 @@ class Actions(Workplace):
             else:
                 for part in (part for part in parts if part.name.startswith(f".{name}.")):
                     part.unlink()
+        for path in self.temporary.iterdir():
+            if path.is_file() and path.read_bytes() in (b"", b"blat"):  # with which Python tries whether it can write
+                path.unlink()
         if list(self.temporary.iterdir()):
             argv, path, family, kind, libsvm = self._fit(chance)
             self.must(*argv, "-o", path.name)
