@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import shlex
 
 import pyarrow as pa
 import pytest
@@ -87,8 +88,12 @@ def test_a_header_with_numbers_or_values_is_a_header(tmp_path, text, names):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a,b,a\nx,1,2\n", "a.csv has two columns called 'a'"),
-        ("a,,c\nx,y,2\n", "a.csv has no name for column 2 in its header line"),
+        (
+            "a,b,a\nx,1,2\n",
+            "a.csv has two columns called 'a'; rename one, or give --sql 'select * from '\"'\"'a.csv'\"'\"'' in place "
+            "of the file, which reads it as NAME_1",
+        ),
+        ("a,,\nx,y,2\n", "a.csv has no name for column 2 in its header line"),
     ],
 )
 def test_a_header_with_a_wrong_name_is_told_as_such(tmp_path, monkeypatch, text, sentence):
@@ -148,3 +153,47 @@ def test_a_space_behind_each_delimiter_is_no_part_of_a_text(tmp_path):
     with open_source(str(path), header=False) as source:
         rows = [row for batch in source.batches(["c2"]) for row in batch.to_pylist()]
     assert [row["c2"] for row in rows] == [" State-gov", "Private", " Private"]
+
+
+UNNAMED = {
+    "an index": (",a,c\n0,1.5,x\n1,2.5,y\n", {"c1": [0, 1], "a": [1.5, 2.5], "c": ["x", "y"]}),
+    "a delimiter at the end": ("a,c,\n1.5,x,\n2.5,y,\n", {"a": [1.5, 2.5], "c": ["x", "y"], "c3": [None, None]}),
+    "a name that is taken": ("c2,,a\n1,2,3\n4,5,6\n", {"c2": [1, 4], "c2_": [2, 5], "a": [3, 6]}),
+}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(("text", "rows"), UNNAMED.values(), ids=list(UNNAMED))
+def test_a_column_without_a_name_is_called_by_its_place(tmp_path, pack, encoding, text, rows):
+    path = tmp_path / "a.csv"
+    path.write_bytes(pack(text.encode(encoding)))
+    for options in ({}, {"sql": "select * from data"}, {"frugal": True}):
+        assert table(path, **options) == rows
+    with open_source(str(path)) as source:
+        made = next(name for name in rows if name not in text)
+        assert source.notes == [f"{path}: a column without a name is called {made}"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("letter", [";", ",", "\t", "|"])
+def test_a_line_with_the_delimiter_before_the_header_is_heeded(tmp_path, end, letter):
+    path = tmp_path / "a.csv"
+    lines = [f"sep={letter}", letter.join("ab"), letter.join(["1,5", "x"]), letter.join(["2", "y"])]
+    lines[2] = lines[2] if letter != "," else '"1,5",x'
+    path.write_bytes(end.join(lines).encode())
+    for options in ({}, {"sql": "select * from data"}, {"frugal": True}):
+        assert table(path, **options) == {"a": ["1,5", "2"], "b": ["x", "y"]}
+    path.write_bytes(b"sep=\n1\n2\n")  # a column of that name
+    assert table(path) == {"sep=": [1, 2]}
+
+
+def test_two_columns_of_one_name_are_read_by_the_query_of_the_hint(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "it's.csv").write_text("a,a,y\n1,2,x\n3,4,z\n")
+    with pytest.raises(ValueError, match="two columns called 'a'") as caught:
+        table("it's.csv")
+    words = shlex.split(str(caught.value).partition("give ")[2])
+    assert words[0] == "--sql"
+    with open_source(None, sql=words[1]) as source:
+        assert [column.name for column in source.columns] == ["a", "a_1", "y"]

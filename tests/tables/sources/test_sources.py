@@ -200,8 +200,7 @@ TEXTS = {
     ),
     "short.csv": ("a,b,c\n" + "1,2,3\n" * 5 + "1,2\n1,2,3\n", "short.csv, line 7: 2 cells where the header has 3"),
     "long.csv": ("a,b,c\n" + "1,2,3\n" * 5 + "1,2,3,4\n", "long.csv, line 7: 4 cells where the header has 3"),
-    "twice.csv": ("a,b,a\n1,2,3\n", "twice.csv has two columns called 'a'"),
-    "noname.csv": (",a\n1,2\n", "noname.csv has no name for column 1 in its header line"),
+    "noname.csv": (",,a\n1,2,3\n", "noname.csv has no name for column 1 in its header line"),
     "quote.csv": (
         'a,b\n1,"x"\n2,"y\n3,z\n',
         "quote.csv, line 3: unclosed quote; if quotes are plain text in this file, give --no-quotes",

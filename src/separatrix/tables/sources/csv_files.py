@@ -87,6 +87,9 @@ class CsvSource(DuckSource):
         self._scanned: dict[str, ScannedColumn] = {}
         marks = ["csv", dialect.delimiter, *([] if request.header else ["bare"]), *([] if request.quotes else ["raw"])]
         self.mark = " ".join(marks)
+        if dialect.unnamed:
+            many = "a column without a name is" if len(dialect.unnamed) == 1 else "columns without names are"
+            self.notes = [f"{path_text(request.name)}: {many} called {listed(dialect.unnamed)}"]
         size = sum(map(os.path.getsize, self.files))
         self._cheap = size * (1 if self._compression == "none" else 4) <= CHEAP
         self.expected = size / max(1.0, _compressed_row(request.files, peeks, dialect))

@@ -1,8 +1,9 @@
 """How a CSV file is written, detected from its beginning: the delimiter, the header, and the types of the first rows.
 
 The first line that is not blank has the names of the columns, unless the file is said to have none: then they are
-called c1, c2 and so on. A first line that is data for certain is refused. The delimiter is the one of ``,``, ``;``, tab
-and ``|`` that cuts the first rows into equally many cells, unless it is given. Cells may be in double quotes.
+called c1, c2 and so on, as is a column without a name. A first line that is data for certain is refused. The delimiter
+is the one of ``,``, ``;``, tab and ``|`` that cuts the first rows into equally many cells, unless it is given or a line
+``sep=;`` before the header says so. Cells may be in double quotes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -25,6 +28,7 @@ from separatrix.tables.sources.text_encoding import is_text, not_utf8
 _BOM = b"\xef\xbb\xbf"
 _BLANK = re.compile(r"(?:[^\S\r\n]*(?:\r\n|\n|\r))*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_SEP = re.compile(r'"?sep=([^\r\n"])"?(?:\r\n|\n|\r)', re.IGNORECASE)  # what spreadsheets write and read
 _DELIMITERS = ",;\t|"
 _NAMED = {"\\t": "\t", "tab": "\t", "space": " "}
 _SNIFFED = 200_000  # characters that show the delimiter
@@ -43,7 +47,7 @@ class Dialect(NamedTuple):
     delimiter : str
         One character.
     skip, start : int
-        Blank lines before the header, and the byte at which it begins.
+        Lines before the header, blank or with the delimiter, and the byte at which it begins.
     row : float
         Bytes of an average row.
     header : bytes
@@ -52,6 +56,8 @@ class Dialect(NamedTuple):
         Lines of the file that are not in the text.
     spaced : bool
         Whether a space follows each delimiter of the first rows: it is no part of a text then.
+    unnamed : tuple of str
+        The names of those columns that have none in the file.
     """
 
     names: list[str]
@@ -62,6 +68,7 @@ class Dialect(NamedTuple):
     header: bytes = b""
     before: int = 0
     spaced: bool = False
+    unnamed: tuple[str, ...] = ()
 
 
 def check_delimiter(text: str) -> str:
@@ -91,6 +98,10 @@ def read_dialect(
     text = _decoded(peek, path, name)
     blank = _BLANK.match(text)
     before = blank.group() if blank else ""
+    sep = _SEP.match(text, len(before))
+    if sep is not None:
+        before += sep.group()
+        delimiter = delimiter or sep.group(1)
     body = text[len(before) :]
     if not body.strip():
         raise ValueError(f"{path_text(name)} is empty: it has blank lines only")
@@ -122,6 +133,8 @@ def read_dialect(
             f"the first line of {path_text(name)} has numbers only; give --no-header if it is data, or put a line with "
             "the names of the columns before it"
         )
+    named = _named(names)
+    unnamed = tuple(new for new, old in zip(named, names, strict=True) if not old)
     wrong = _name_problem(names)
     if _is_data(names, rows, possible=wrong is None):
         why = f" ({wrong[1]})" if wrong else ""
@@ -129,9 +142,10 @@ def read_dialect(
             f"the first line of {path_text(name)} looks like data, not like names of columns{why}; give --no-header if "
             "it is data, or put a line with the names before it"
         )
-    if wrong:
-        raise ValueError(f"{path_text(name)} {wrong[0]}")
-    return Dialect(names, delimiter, skip, start, row, spaced=spaced)
+    twice = len({*named}) < len(named)
+    if wrong and (twice or 2 * len(unnamed) > len(names)):
+        raise ValueError(f"{path_text(name)} {wrong[0]}{_renamed_by_query(name) if twice else ''}")
+    return Dialect(named, delimiter, skip, start, row, spaced=spaced, unnamed=unnamed)
 
 
 def header_hint(absent: Iterable[str], known: Iterable[str]) -> str:
@@ -150,15 +164,43 @@ def header_hint(absent: Iterable[str], known: Iterable[str]) -> str:
     return ""
 
 
+def _named(names: Sequence[str]) -> list[str]:
+    """Return the names, those that are empty replaced by c and the place of the column.
+
+    Examples
+    --------
+    >>> _named(["", "a", "c3", "", "a"])
+    ['c1', 'a', 'c3', 'c4', 'a']
+    >>> _named(["", "c1"])
+    ['c1_', 'c1']
+    """
+    named = []
+    for place, name in enumerate(names, start=1):
+        made = name or f"c{place}"
+        while not name and made in names:
+            made += "_"
+        named.append(made)
+    return named
+
+
+def _renamed_by_query(name: str) -> str:
+    """Return a hint at the query that reads a file with two columns of one name, if DuckDB reads such files."""
+    if not (os.path.isfile(name) and name.lower().endswith((".csv", ".tsv", ".csv.gz"))):
+        return ""
+    query = "select * from '" + name.replace("'", "''") + "'"
+    return f"; rename one, or give --sql {shlex.quote(query)} in place of the file, which reads it as NAME_1"
+
+
 def _name_problem(names: Sequence[str]) -> tuple[str, str] | None:
     """Return what is wrong with names, as it is said of the file, and of the line."""
     known: set[str] = set()
+    for cell in names:
+        if cell and cell in known:
+            return f"has two columns called {cell!r}", f"{quoted(cell)} is there twice"
+        known.add(cell)
     for place, cell in enumerate(names, start=1):
         if not cell:
             return f"has no name for column {place} in its header line", f"cell {place} is empty"
-        if cell in known:
-            return f"has two columns called {cell!r}", f"{quoted(cell)} is there twice"
-        known.add(cell)
     return None
 
 

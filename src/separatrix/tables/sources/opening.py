@@ -245,9 +245,12 @@ def _open_text(kind: SourceKind, request: Request, encoding: str | None) -> Tabl
             continue
         if encoding is None:
             source.notes = [
-                f"{path_text(name)}: read as {FALLBACK}; give --encoding if that is wrong"
-                for name, each in zip(request.labels, request.peeks, strict=True)
-                if each.encoding == FALLBACK
+                *(
+                    f"{path_text(name)}: read as {FALLBACK}; give --encoding if that is wrong"
+                    for name, each in zip(request.labels, request.peeks, strict=True)
+                    if each.encoding == FALLBACK
+                ),
+                *source.notes,
             ]
         return source
 
