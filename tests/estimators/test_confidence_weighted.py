@@ -213,6 +213,40 @@ def test_no_bound_is_claimed_where_values_are_too_large_for_a_step(scale):
     assert math.isfinite(claim.allowed) or claim.why
 
 
+@pytest.mark.parametrize("kind", [sx.AROW, sx.SecondOrderPerceptron, sx.PassiveAggressive])
+@pytest.mark.parametrize("power", [-160, -110, -80, -65, -50, -20, 20, 50, 65, 80, 110, 150])
+def test_a_bound_is_never_below_the_mistakes_whatever_the_scale(kind, power):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y, _ = random_problem(seed)
+        X = X * 10.0 ** (power + rng.uniform(-3, 3, (1, X.shape[1])))
+        if kind is sx.PassiveAggressive:
+            options = {"C": 10.0 ** rng.uniform(-150, 150), "variant": f"pa{1 + seed % 2}"}
+        else:
+            name = "r" if kind is sx.AROW else "a"
+            options = {name: 10.0 ** rng.uniform(-100, 100), "covariance": "full"}
+        model = kind(fit_intercept=seed % 3 == 0, stop=MaxEpochs(8), random_state=seed, **options)
+        try:
+            claim = model.fit(X, y).certificate_.mistakes
+        except ValueError:  # steps that overflow
+            continue
+        if claim is not None:
+            assert claim.holds
+            assert math.isfinite(claim.allowed) or abs(power) >= 20
+
+
+def test_numbers_that_products_lose_leave_no_bound_and_a_reason():
+    full = {"covariance": "full", "fit_intercept": False}
+    for X, model in [
+        ([[1e-80], [-1e-80]], sx.SecondOrderPerceptron(a=1.0, **full)),
+        ([[1e-50], [-1e-50]], sx.AROW(r=1e142, **full)),
+        ([[-1.7e101, 0.0], [2.5e101, 8e100], [-1.7e101, 8e100], [1.7e101, -8e100]], sx.AROW(r=2.7, **full)),
+    ]:
+        certificate = model.fit(X, [0, 1] * (len(X) // 2)).certificate_
+        assert certificate.mistakes.holds
+        assert "no bound: it is too large for a number, or the values are too large or too small" in str(certificate)
+
+
 def random_problem(seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 15)), int(rng.integers(1, 5))

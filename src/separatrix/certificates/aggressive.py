@@ -19,7 +19,7 @@ import numpy as np
 from separatrix.certificates import bounds
 from separatrix.certificates.data import Data, processors
 from separatrix.certificates.proving import OUTWARD
-from separatrix.certificates.second_order import Updates
+from separatrix.certificates.second_order import Updates, are_ordinary
 from separatrix.geometry.rows import Floats
 
 _LENGTHS = [2.0 ** (k / 2.0) for k in range(-16, 17)]  # of the plane, as multiples of what it has
@@ -28,7 +28,12 @@ _LENGTHS = [2.0 ** (k / 2.0) for k in range(-16, 17)]  # of the plane, as multip
 def aggressive_bound(
     data: Data, weights: Floats, bias: float, constant: float, cost: float, updates: Updates, *, squared: bool
 ) -> float:
-    """Return the most mistakes that the theorem allows such a run: the least for some lengths of the given plane."""
+    """Return the most mistakes that the theorem allows such a run: the least for some lengths of the given plane.
+
+    Infinity where numbers are so large or small that products would overflow or vanish.
+    """
+    if not are_ordinary(data, weights, bias, constant, cost):
+        return math.inf
     seen = bounds.margins(data.rows, data.signs, weights, bias, processors())
     size = bounds.length(weights)[1] ** 2 + ((abs(bias) / constant) ** 2 if constant else 0.0)
     square = float(bounds.square_lengths(data.rows.matrix).max()) + constant * constant

@@ -28,6 +28,7 @@ from separatrix.certificates.proving import OUTWARD
 from separatrix.geometry.rows import Floats, is_sparse
 
 _MOST_PRODUCTS = 4e9  # for the determinant
+_SMALLEST, _LARGEST = 2.0**-200, 2.0**200  # numbers of which no product here overflows or vanishes
 
 
 class Updates(NamedTuple):
@@ -60,18 +61,39 @@ class Updates(NamedTuple):
             return math.inf
 
 
+def are_ordinary(data: Data, weights: Floats, bias: float, constant: float, parameter: float) -> bool:
+    """Return whether sums of squares of these numbers are as exact as relative rounding errors say.
+
+    Examples
+    --------
+    >>> from separatrix.geometry.rows import Rows
+    >>> signs, plane = np.array([1.0, -1.0]), np.ones(1)
+    >>> data = [Data(Rows([[x], [-x]]), signs, False, "a", "b") for x in (1.0, 1e-50, 1e-80, 1e80)]
+    >>> [are_ordinary(each, plane, 0.0, 0.0, 1.0) for each in data]
+    [True, True, False, False]
+    """
+    values = data.rows.values.data if is_sparse(data.rows.values) else data.rows.values
+    longest = max(float(np.abs(values).max(initial=0.0)), constant)
+    plane = max(float(np.abs(weights).max(initial=0.0)), abs(bias) / constant if constant else 0.0)
+    sizes = (longest, math.sqrt(parameter), *([plane] if plane else []))
+    return all(_SMALLEST <= size <= _LARGEST for size in sizes)
+
+
 def arow_bound(data: Data, weights: Floats, bias: float, constant: float, r: float, updates: Updates) -> float:
     """Return the most mistakes that the theorem allows such a run, for u the given plane.
 
     Where the plane separates the data, also for u the plane at the length at which its least margin is 1: the smaller.
+    Infinity where numbers are so large or small that products would overflow or vanish.
     """
+    if updates.made and not are_ordinary(data, weights, bias, constant, r):
+        return math.inf
     if not updates.made:  # mistakes without updates: values so large that no step could be computed
         return 0.0 if not updates.mistakes else math.inf
     seen = bounds.margins(data.rows, data.signs, weights, bias, processors())
     size = bounds.length(weights)[1] ** 2 + ((abs(bias) / constant) ** 2 if constant else 0.0)
     room = (r * size + updates.most(_squares(seen))) * (1.0 + OUTWARD)
     rest = updates.made - updates.mistakes
-    reach = math.sqrt(room * (_log_determinant(data, constant, r, updates) + rest)) * (1.0 + OUTWARD)
+    reach = math.sqrt(room) * math.sqrt(_log_determinant(data, constant, r, updates) + rest) * (1.0 + OUTWARD)
     least = float(seen.lower.min())
     lengths = [1.0, *([1.0 / least * (1.0 + OUTWARD)] if least > 0 else [])]
     allowed = []

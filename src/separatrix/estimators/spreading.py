@@ -49,7 +49,7 @@ class SpreadingClassifier(OwnStepClassifier):
         made = updates_of(state, record)
         factor = float(record.settings[self._theorem_about])
         allowed = arow_bound(data, weights, bias, self._bias_constant, factor, made)
-        why = "" if math.isfinite(allowed) else "too large for a number"
+        why = "" if math.isfinite(allowed) else "it is too large for a number, or the values are too large or too small"
         return {"mistakes": MistakeBound(mistakes, allowed, why)}
 
     def _unproved(self, record: FitRecord) -> str:
