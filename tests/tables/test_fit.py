@@ -712,8 +712,13 @@ def test_an_update_minds_only_the_labels_of_rows_that_it_trains_on(tmp_path):
 
 @pytest.mark.parametrize("budget", [None, DISK], ids=["memory", "disk"])
 def test_a_class_that_is_only_in_the_test_set_is_told(budget, tmp_path):
-    name = lines(tmp_path, "a,y\n" + "1,p\n2,q\n" * 50 + "3,r\n")
-    labels = np.array([0, 1] * 50 + [2], dtype=np.int32)
-    seed = next(seed for seed in range(100) if 100 in TestSplit(np.bincount(labels), 0.5, seed).rows(labels)[1])
-    with pytest.raises(ValueError, match=r"class 'r' has no training row with --test 0\.5; use --test 0, or exclude"):
-        fitted(name, ColumnOptions("y"), Settings(certify=0, test=0.5, seed=seed, epochs=1), budget)
+    name = lines(tmp_path, "a,y\n" + "".join(f"{k},c{k % 40:02}\n" for k in range(80)))  # more classes than test rows
+    labels = (np.arange(80) % 40).astype(np.int32)
+
+    def absent(seed: int) -> list[int]:
+        return np.setdiff1d(labels, labels[TestSplit(np.bincount(labels), 0.1, seed).rows(labels)[0]]).tolist()
+
+    seed = next(seed for seed in range(1000) if absent(seed))
+    message = rf"class 'c{absent(seed)[0]:02}' has no training row with --test 0\.1; use --test 0, or exclude"
+    with pytest.raises(ValueError, match=message):
+        fitted(name, ColumnOptions("y"), Settings(certify=0, test=0.1, seed=seed, epochs=1), budget)

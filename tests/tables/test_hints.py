@@ -120,3 +120,18 @@ def test_the_hint_for_spans_of_time_works(name, tmp_path, monkeypatch):
         f"--exclude {shlex.quote(name)}"
     )
     assert "1 column as 1 feature: x" in fitted(*words, "--exclude", name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_hint_for_values_that_differ_in_case_or_spaces_works(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    levels, labels = (rng.choice(values, 90) for values in (["Red", "red ", "blue"], ["Yes", " yes", "no"]))
+    data = pd.DataFrame({"x": rng.normal(size=90), name: levels, "kind": labels})
+    data.to_csv("t.csv", index=False)
+    warning = " ".join(fitted().split("\n")).split("Warning: ")[1].split(" Classes:")[0]
+    shown = f"'kind' has ' yes', 'Yes'; {name!r} has 'Red', 'red '"
+    assert warning.startswith(f"values that differ only in case or spaces are taken for different ones: {shown}. If ")
+    output = fitted(*hints(warning)[0])
+    assert "differ only in case" not in output
+    assert re.search(r"Classes: no \d+, yes \d+\.", output)

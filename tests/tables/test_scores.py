@@ -134,7 +134,10 @@ def test_imbalanced_classes_put_balanced_accuracy_and_auc_first():
         ([[900, 60], [10, 30]], "The accuracy does not exceed that of always predicting the majority class (96.0%)"),
         ([[50, 5], [5, 40]], None),
         ([[3, 0], [0, 3]], None),
+        ([[875, 25], [75, 25]], "The accuracy does not exceed that of always predicting the majority class (90.0%)"),
+        ([[98, 2], [9, 1]], "Not significantly better than chance"),
         ([[7, 0], [0, 0]], None),
+        ([[0, 1], [0, 0]], None),
     ],
 )
 def test_a_model_that_does_not_beat_the_majority_class_is_told(confusion, remark):

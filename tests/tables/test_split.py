@@ -18,14 +18,17 @@ from separatrix.tables.split import TestSplit
 def test_the_rows_are_those_of_scikit_learn(classes, n, test, seed, block):
     labels = np.random.default_rng(seed).integers(0, classes, n).astype(np.int32)
     counts = np.bincount(labels, minlength=classes)
-    held, there = int(np.ceil(n * test)), np.count_nonzero(counts)
+    held, alone = int(np.ceil(n * test)), np.count_nonzero(counts == 1)
+    there = np.count_nonzero(counts >= 2)
     if n - held < 2:
         return
     split = TestSplit(counts, test, seed)
-    assert split.stratified == (counts[counts > 0].min() >= 2 and held >= there and n - held >= there)
-    expected = train_test_split(
-        np.arange(n), test_size=test, random_state=seed, stratify=labels if split.stratified else None
+    assert split.stratified == (there > 0 and held >= there and n - held - alone >= there)
+    among = np.flatnonzero(counts[labels] >= 2) if split.stratified else np.arange(n)
+    drawn_of = train_test_split(
+        among, test_size=held, random_state=seed, stratify=labels[among] if split.stratified else None
     )
+    expected = np.setdiff1d(np.arange(n), drawn_of[1]), drawn_of[1]
     train, drawn = split.rows(labels)
     assert train.tolist() == np.sort(expected[0]).tolist()
     assert drawn.tolist() == np.sort(expected[1]).tolist()
@@ -40,3 +43,16 @@ def test_no_test_set_is_no_row():
 def test_too_few_rows_are_told():
     with pytest.raises(ValueError, match=r"3 rows are too few for --test 0.9: use --test 0"):
         TestSplit(np.array([1, 2]), 0.9, 0)
+
+
+def test_a_class_of_one_row_is_for_training_and_the_others_keep_their_shares():
+    labels = np.array([0] * 50 + [1] + [2] * 30 + [3] + [4] * 20, dtype=np.int32)
+    for seed in range(50):
+        train, drawn = TestSplit(np.bincount(labels), 0.2, seed).rows(labels)
+        assert len(drawn) == 21
+        assert np.isin([1, 3], labels[train]).all()
+        assert np.bincount(labels[drawn], minlength=5).tolist() in (
+            [10, 0, 6, 0, 5],
+            [11, 0, 6, 0, 4],
+            [10, 0, 7, 0, 4],
+        )

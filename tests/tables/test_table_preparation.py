@@ -95,3 +95,18 @@ def test_a_missing_value_where_none_is_imputed_is_named_by_its_row(people: pd.Da
     steps = sx.TablePreparation(missing="drop").fit(people)
     with pytest.raises(ValueError, match=r"row 1 has missing values; drop such rows, or use missing='impute'"):
         steps.transform(people)
+
+
+def test_a_column_of_numbers_and_texts_is_one_of_texts_as_in_a_file(people: pd.DataFrame) -> None:
+    mixed = pd.Series([1, "x", 2.5, None] * (len(people) // 4) + [1] * (len(people) % 4), dtype=object)
+    there = people.assign(mixed=mixed)
+    steps = sx.TablePreparation(category=["mixed"]).fit(there)
+    assert {"mixed=1", "mixed=2.5", "mixed=x"} <= set(steps.get_feature_names_out())
+    texts = there.assign(mixed=mixed.map(str, na_action="ignore"))
+    np.testing.assert_array_equal(_dense(steps.transform(there)), _dense(steps.transform(texts)))
+    with pytest.raises(ValueError, match="column 'mixed' has numbers and also 'x', which is not a number"):
+        sx.TablePreparation().fit(there)
+
+
+def _dense(matrix):
+    return matrix.toarray() if hasattr(matrix, "toarray") else matrix

@@ -26,6 +26,7 @@ from separatrix.tables.preparation import Feature, Preparation, is_wide, learn_s
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows, Recode, join
 from separatrix.tables.reading import all_finite
 from separatrix.tables.sources.duck import identifier
+from separatrix.tables.spellings import spelling_warnings
 from separatrix.tables.split import GivenSplit, TestSplit, split_by
 from separatrix.tables.split_column import parse_split
 from separatrix.tables.store import MemoryRows, class_counts
@@ -148,7 +149,7 @@ def prepare(
         classes=tuple(ClassCount(label, int(n)) for label, n in zip(data.classes, made.counts, strict=True)),
         missing=data.missing,
         constant=tuple(made.constant),
-        notes=(*notes(data, made.preparation), *_warnings(data, made.leaks)),
+        notes=(*notes(data, made.preparation), *_warnings(data, made.leaks), *spelling_warnings(data)),
         data=made.key,
         on_disk=isinstance(data.rows, RawFile),
     )

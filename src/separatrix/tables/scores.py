@@ -265,8 +265,10 @@ class Scores:
         chance = 1.0 / there.sum()
         error = chance * math.sqrt(float((shares * (1.0 - shares) / (rows[there] + 2.0)).sum()))
         balanced = self.balanced_accuracy
-        if there.sum() > 1 and balanced - 1.96 * error <= chance:
-            if self.accuracy <= self.baseline:
+        if there.sum() < 2:
+            return None  # all rows are of one class
+        if balanced - 1.96 * error <= chance:
+            if balanced <= chance:
                 about = f"balanced accuracy {balanced:.3f}, by chance {chance:.3f}"
                 return f"No better than always predicting the majority class: {about}."
             return f"Not significantly better than chance: balanced accuracy {balanced:.3f}, by chance {chance:.3f}."

@@ -1,7 +1,8 @@
 """Which rows are the test set: drawn by a seed, each class keeping its share, whether rows are in memory or on disk.
 
-The rows are those of scikit-learn's ``train_test_split`` with the same seed. Its memory here is one byte a row, and the
-labels may come in blocks. Instead of by lot, the test set may be the last rows by a time, or whole groups.
+The rows are those of scikit-learn's ``train_test_split`` with the same seed; the only row of a class, which it refuses,
+is for training. The memory is one byte a row, and the labels may come in blocks. Instead of by lot, the test set may be
+the last rows by a time, or whole groups.
 """
 
 from __future__ import annotations
@@ -51,8 +52,11 @@ class TestSplit:
         n_train = n - self.n_test
         if n_train < 2:
             raise ValueError(f"{n} rows are too few for --test {test:g}: use --test 0")
-        there = self._counts[self._counts > 0]
-        self.stratified = bool(there.min() >= 2 and min(self.n_test, n_train) >= len(there))
+        # The only row of a class is for training.
+        several = np.flatnonzero(self._counts >= 2)
+        there = self._counts[several]
+        n_train -= int(np.count_nonzero(self._counts == 1))
+        self.stratified = min(self.n_test, n_train) >= max(len(there), 1)
         rng = np.random.RandomState(seed)
         self._drawn = np.zeros(n, dtype=bool)
         if not self.stratified:
@@ -60,10 +64,11 @@ class TestSplit:
             return
         train = _shares(there, n_train, rng)
         held = _shares(there - train, self.n_test, rng)
-        begin = 0
-        for count, first, taken in zip(there.tolist(), train.tolist(), held.tolist(), strict=True):
+        begins = (np.cumsum(self._counts) - self._counts)[several]
+        for begin, count, first, taken in zip(
+            begins.tolist(), there.tolist(), train.tolist(), held.tolist(), strict=True
+        ):
             self._drawn[begin + rng.permutation(count)[first : first + taken]] = True
-            begin += count
 
     def masks(self, labels: Iterable[NDArray[np.int32]]) -> Iterator[Mask]:
         """Yield for each block of labels, by code, which of its rows are in the test set."""
