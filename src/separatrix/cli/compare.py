@@ -37,6 +37,7 @@ from separatrix.cli.options import (
     target_of,
 )
 from separatrix.cli.pictures import check_picture, new_figure, write_picture
+from separatrix.tables.kinds import MODELS
 
 
 def compare(
@@ -45,9 +46,8 @@ def compare(
     models: Annotated[
         list[str] | None,
         typer.Option(
-            help="Models to compare, separated by commas (may be repeated): averaged, perceptron, voted, pocket, "
-            "neuron, logistic, svm, online-svm, pa, arow, scw, nherd, romma, alma, sop, kernel-svm, network, "
-            "kernel-perceptron, k-nn, tree, sk-perceptron, sk-linear-svc, sk-logistic. [default: all]",
+            help=f"Models to compare, separated by commas (may be repeated): {', '.join(MODELS)}, k-nn, tree, "
+            "sk-perceptron, sk-linear-svc, sk-logistic. [default: all]",
             rich_help_panel=MODEL,
         ),
     ] = None,

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-_WITH_PATH = (
-    "Perceptron", "Neuron", "OnlineSVM", "PassiveAggressive", "AROW", "SCW", "NHERD", "ROMMA", "ALMA",
-    "SecondOrderPerceptron",
-)  # fmt: skip
+from separatrix.tables.kinds import MODELS, WITH_PATH
+
 _MOST_EPOCHS = 500
 _MOST_NUMBERS = 50_000_000  # of rows, times epochs
 
@@ -18,10 +16,11 @@ _MOST_NUMBERS = 50_000_000  # of rows, times epochs
 def check_path(model: Any) -> None:
     """Refuse a model that has no path of weights from epoch to epoch."""
     name = type(model.estimator).__name__
-    if name not in _WITH_PATH or getattr(model.estimator, "readout", "last") == "voted":
+    has_path = name in {MODELS[each].estimator for each in WITH_PATH}
+    if not has_path or getattr(model.estimator, "readout", "last") == "voted":
         raise ValueError(
             f"--kind path draws one weight vector from epoch to epoch, which this {name} does not have: fit with "
-            "--model perceptron, averaged, pocket, neuron, online-svm, pa, arow, scw, nherd, romma, alma or sop"
+            f"one of --model {', '.join(WITH_PATH)}"
         )
     if len(model.classes_) != 2:
         raise ValueError(f"--kind path draws two classes, but this model has {len(model.classes_)}")

@@ -72,6 +72,8 @@ _SOLVED = ("LinearSVM", "LogisticRegression")  # to a duality gap, with a time l
 DEFAULT = "logistic"
 ONLINE = "averaged"  # where training goes epoch by epoch, in memory or on disk
 ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)
+UPDATED = (*ON_DISK, "voted", "pocket", "network")  # whose training can go on with other rows
+WITH_PATH = (*ON_DISK, "pocket")  # one weight vector after each epoch
 _RATE = frozenset({"loss", "eta0", "learning_rate"})
 _OWN = {
     "max_iter": "use --epochs",
@@ -99,10 +101,8 @@ def stop_rule(model: str, text: str) -> Stop:
                 "time:SECONDS besides"
             )
         if estimator in ("Perceptron", "KernelPerceptron") and isinstance(part, NoProgress):
-            raise ValueError(
-                "--stop: no-progress is about the mean loss of neuron, network, online-svm, pa, arow, scw, nherd, "
-                f"romma, alma and sop; for --model {model} use flat"
-            )
+            losses = ", ".join(name for name in UPDATED if MODELS[name].estimator != "Perceptron")
+            raise ValueError(f"--stop: no-progress is about the mean loss of {losses}; for --model {model} use flat")
     resumable = [EpochsInAll(part.epochs) if type(part) is MaxEpochs else part for part in parts]
     return functools.reduce(operator.or_, resumable)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.tables.facts import UpdateRecord
+from separatrix.tables.kinds import UPDATED
 from separatrix.tables.model import TableModel
 from separatrix.tables.rows import ModelRows
 from separatrix.tables.sources.base import MatrixSource, TableSource
@@ -36,9 +37,8 @@ def update(
     estimator = model.estimator
     if not hasattr(estimator, "partial_fit"):
         raise ValueError(
-            f"a {type(estimator).__name__} is trained on all rows at once and cannot be updated; the models averaged, "
-            "perceptron, voted, pocket, neuron, network, online-svm, pa, arow, scw, nherd, romma, alma and sop can, "
-            "and kernel-perceptron with --param budget=..."
+            f"a {type(estimator).__name__} is trained on all rows at once and cannot be updated; the models "
+            f"{', '.join(UPDATED)} can, and kernel-perceptron with --param budget=..."
         )
     kind = type(model.classes_.tolist()[0])
     result = UpdateResult()
