@@ -187,7 +187,7 @@ def test_a_run_that_its_rule_cut_short_can_be_resumed_with_another(run, tmp_path
         (["--stop", "never"], "--stop: 'never' is not a stop rule; accepted are no-mistakes, epochs:N"),
         (
             ["--stop", "no-progress"],
-            "--stop: no-progress is about the mean loss of neuron, network, online-svm, pa, arow, scw, nherd, romma,",
+            "--stop: no-progress is about the mean loss of neuron, online-svm, pa, arow, scw, nherd, romma, alma,",
         ),
         (["--stop", "flat", "--model", "svm"], "accepts only epochs:N and time:SECONDS besides"),
         (["--stop", "time:3", "--model", "kernel-svm"], "--stop cannot end a kernel-svm"),
