@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import known, texts_of, values_of
-from separatrix.tables.notations import ABSENT, NUMBERS, are_answers, looks_dated, not_in, number_notation
+from separatrix.tables.notations import (
+    ABSENT,
+    NUMBERS,
+    all_in_parentheses,
+    are_answers,
+    looks_dated,
+    not_in,
+    number_notation,
+)
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.sources.cells import is_number, means_number
 from separatrix.tables.sources.messages import quoted
@@ -98,8 +106,8 @@ class Levels:
         counts : dict
             How many cells have each value.
         """
-        if any(map(_CODE.fullmatch, counts)) or are_answers(counts):  # 007 is a name, and so is 12 beside it
-            return None
+        if any(map(_CODE.fullmatch, counts)) or are_answers(counts) or all_in_parentheses(counts):
+            return None  # 007 is a name, and so is 12 beside it
         first = list(itertools.islice(counts, _SAMPLE))
         likely = [value for value in first if means_number(value)]
         cells = sum(counts[value] for value in likely), sum(counts[value] for value in first)

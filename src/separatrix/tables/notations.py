@@ -22,23 +22,29 @@ from separatrix.tables.sources.cells import SPACES, is_number
 
 # Cells that say that a value is missing, where all others of the column are numbers or dates.
 ABSENT = frozenset(
-    {"", "?", "-", "--", ".", "na", "n.a.", "n/a", "#n/a", "none", "null", "nil", "nan", "unknown", "missing"}
-)
+    ("", "?", "-", "--", "\u2212", "\u2013", "\u2014", ".", "na", "n.a.", "n/a", "#n/a", "none", "null", "nil", "nan",
+     "unknown", "missing")
+)  # fmt: skip
 _PLAIN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_SIGN = "[+-]?"
-_SPACES = " \u00a0\u202f"
-_HEAD = f"(?:[+-]?(?:[$€£][{_SPACES}]?)?|[$€£][{_SPACES}]?[+-])"  # -$3 or $-3
-_TAIL = f"(?:[{_SPACES}]?[%$€£])?"
+_SIGN = "[+\u2212-]?"
+SPACES_WITHIN = " \u00a0\u202f"
+CURRENCIES = "$€£"
+_MONEY = f"(?:[{CURRENCIES}][{SPACES_WITHIN}]?)?"
+_TAIL = f"(?:[{SPACES_WITHIN}]?[%{CURRENCIES}])?"
+# A number as -$3, $-3, or ($3) and $(3) for a negative one.
+_WRITTEN = rf"{_SIGN}{_MONEY}(?:@){_TAIL}|{_MONEY}{_SIGN}(?:@){_TAIL}|{_MONEY}\({_MONEY}(?:@){_TAIL}\){_TAIL}"
 _NUMBERS = {  # notation: what its numbers match, the thousands separators, the decimal mark
     "1234.5": (_PLAIN, "", "."),
     "1,234.5": (r"[1-9][0-9]{0,2}(?:,[0-9]{3})*(?:\.[0-9]*)?|0(?:\.[0-9]*)?|" + _PLAIN, ",", "."),
     "1234,5": (r"[0-9]+(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?", "", ","),
     "1.234,5": (r"[1-9][0-9]{0,2}(?:\.[0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", ".", ","),
+    "1'234.5": ("[1-9][0-9]{0,2}(?:['\u2019][0-9]{3})*(?:[.][0-9]*)?|0(?:[.][0-9]*)?|" + _PLAIN, "'\u2019", "."),
     "1 234,5": ("[1-9][0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", " \u00a0\u202f", ","),
 }
 NUMBERS = tuple(_NUMBERS)
 _UNIT = r"(?:[^\W\d_]|[°/·]){1,12}"  # km, km/h, °C, m²
-_WITH_UNIT = re.compile(f"[+-]?[0-9.][0-9.,{_SPACES}]*?([{_SPACES}]?)({_UNIT})")
+_WITH_UNIT = re.compile(f"{_SIGN}[0-9.][0-9.,'\u2019{SPACES_WITHIN}]*?([{SPACES_WITHIN}]?)({_UNIT})")
+_IN_PARENTHESES = re.compile(r"[^0-9]*\(([0-9]+)\)[^0-9]*")
 _CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
 _SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")
 _FEW = 20
@@ -90,6 +96,8 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     (None, None, None)
     >>> number_notation(["00501", "90210"]), number_notation(["00501", "90210"], sure=True)
     (None, '1234.5')
+    >>> number_notation(["(1,234.50)", "7.25"]), number_notation(["1'234.5", "8"]), number_notation(["(1)", "(2)"])
+    ('1,234.5', "1'234.5", None)
     """
     sample = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
     if not sample:
@@ -97,10 +105,10 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     digits = {len(text) for text in sample}
     if not sure and any(map(_CODE.fullmatch, sample)) and (len(digits) == 1 or all(text.isdigit() for text in sample)):
         return None  # 007 and 012, 00501 and 90210 are names
-    if not sure and are_answers(sample):
+    if not sure and (are_answers(sample) or all_in_parentheses(sample)):  # (1) and (2) are names
         return None
     unit = _unit(sample)
-    bare = [text.removesuffix(unit).rstrip(_SPACES) for text in sample] if unit else sample
+    bare = [text.removesuffix(unit).rstrip(SPACES_WITHIN) for text in sample] if unit else sample
     for notation in _NUMBERS:
         match = _pattern(notation).fullmatch
         if all(map(match, bare)):
@@ -152,6 +160,17 @@ def are_answers(sample: Collection[str]) -> bool:
     return bool(several) and ascending and len(several) <= single == len(sample) - len(several)
 
 
+def all_in_parentheses(sample: Collection[str]) -> bool:
+    """Return whether all texts are whole numbers in parentheses, as (1), (2), (3): names rather than negative numbers.
+
+    Examples
+    --------
+    >>> all_in_parentheses(["(1)", "(2)"]), all_in_parentheses(["(1)", "2"]), all_in_parentheses(["(1.50)"])
+    (True, False, False)
+    """
+    return all(map(_IN_PARENTHESES.fullmatch, sample))
+
+
 def not_in(notation: str, values: Iterable[str]) -> list[str]:
     """Return the texts that are not numbers of a notation, nor say that one is missing.
 
@@ -165,7 +184,12 @@ def not_in(notation: str, values: Iterable[str]) -> list[str]:
 
 
 def _pattern(notation: str) -> re.Pattern[str]:
-    return re.compile(f"{_HEAD}(?:{_NUMBERS[notation][0]}){_TAIL}")
+    return re.compile(written(_NUMBERS[notation][0]))
+
+
+def written(number: str) -> str:
+    """Return the regular expression of numbers with signs, currencies, per cent and parentheses around ``number``."""
+    return f"(?:{_WRITTEN.replace('@', number)})"
 
 
 def read_numbers(column: Any, notation: str) -> Floats:
@@ -192,13 +216,14 @@ def read_numbers(column: Any, notation: str) -> Floats:
     texts = pc.utf8_trim(encoded.dictionary.cast(pa.string()), SPACES)
     base, unit = _parted(notation)
     pattern, thousands, decimal = _NUMBERS[base]
-    bare = pc.replace_substring_regex(texts, f"[{_SPACES}]?{re.escape(unit)}$", "") if unit else texts
-    fits = pc.match_substring_regex(bare, f"^{_HEAD}(?:{pattern}){_TAIL}$")
+    bare = pc.replace_substring_regex(texts, f"[{SPACES_WITHIN}]?{re.escape(unit)}$", "") if unit else texts
+    fits = pc.match_substring_regex(bare, f"^{written(pattern)}$")
     plain = pc.match_substring_regex(texts, f"^{_SIGN}{_PLAIN}$")  # another file may be written so
-    marks = pc.replace_substring_regex(bare, f"[$€£%{_SPACES}{thousands}]", "")
-    digits = pc.if_else(fits, pc.replace_substring(marks, decimal, "."), texts)
+    marks = pc.replace_substring_regex(bare, f"[{CURRENCIES}%){SPACES_WITHIN}{thousands}]", "")
+    digits = pc.if_else(fits, pc.replace_substring(pc.replace_substring(marks, decimal, "."), "(", "-"), texts)
+    digits = pc.replace_substring_regex(pc.replace_substring(digits, "\u2212", "-"), r"^\+", "")
     fits = pc.or_(fits, plain)
-    numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), missing_text()).cast(pa.float64())
+    numbers = pc.if_else(fits, digits, missing_text()).cast(pa.float64())
     numbers = np.append(as_floats(numbers), np.nan)
     absent = pc.is_in(pc.utf8_lower(texts), text_column(sorted(ABSENT)))
     bad = np.append(~np.array(pc.or_(fits, absent).to_pylist(), dtype=bool), False)

@@ -135,7 +135,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             data.classes, raw = classes.tolist(), replace(raw, labels=codes.astype(np.int32))
         made = learn_preparation(data, options, raw)
         self.preparation_ = made.preparation
-        self.notes_ = tuple(notes(data, made.preparation))
+        self.notes_ = (*notes(data, made.preparation), *made.warnings)
         self.feature_names_in_ = np.array([each.name for each in made.preparation.features], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         return made, raw
