@@ -30,7 +30,7 @@ from separatrix.tables.reading import (
     table_rows,
     without_column,
 )
-from separatrix.tables.roles import ENOUGH, RolesChanged, suggested
+from separatrix.tables.roles import AS_TEXT, ENOUGH, RolesChanged, suggested
 from separatrix.tables.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
 from separatrix.tables.split_column import SplitReader
 from separatrix.tables.store import RowCollector, RowStore
@@ -151,6 +151,9 @@ def _collect_table(
 ) -> Collected:
     if options.text:
         source.settle()
+    natives = {name for name, role in detected.items() if role.role == "number" and not role.notation}
+    if any(column.kind == "text" for column in source.columns if column.name in natives):
+        source.read_as(sorted(natives), [])  # their texts have been looked at
     chosen = choose(source.name, source.columns, options, detected, labelled=labelled)
     read_as_text(source, chosen, [column.name for column in chosen.numbers if column.kind == "number"])
     levels = [
@@ -170,7 +173,7 @@ def _collect_table(
             if not first_rows:
                 first_rows = reader.rows
                 if first_rows >= ENOUGH:
-                    _check_roles(keeper, levels, options, detected, raw.numbers, done=False)
+                    _check_roles(keeper, levels, options, detected, raw.numbers, untyped=not source.typed, done=False)
             if chosen.target is not None and classes is not None:
                 _check_target(source.name, chosen.target, classes.codes, keeper.kept, done=False)
             if hashing:
@@ -189,7 +192,7 @@ def _collect_table(
         labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
         _check_target(source.name, chosen.target, labels, keeper.kept, done=True, n_read=reader.rows)
     numbers = store.numbers(first_rows) if reader.rows == first_rows else None
-    _check_roles(keeper, levels, options, detected, numbers, done=True)
+    _check_roles(keeper, levels, options, detected, numbers, untyped=not source.typed, done=True)
     names = [sorted(keeper.met(place, level.codes)) for place, level in enumerate(levels)]
     new = [Recode.table(level.codes, ordered) for level, ordered in zip(levels, names, strict=True)]
     rows = store.finish(Recode(new, None if classes is None else Recode.table(classes.codes, labels)))
@@ -225,6 +228,7 @@ def _check_roles(
     detected: dict[str, Role],
     numbers: Any,
     *,
+    untyped: bool,
     done: bool,
 ) -> None:
     """Read all rows again if their values suggest other roles of columns; refuse columns of numbers with slips.
@@ -241,8 +245,8 @@ def _check_roles(
     keeper.settled = seen
     lacking = keeper.lacking if done else {}
     first_rows = {column.name: levels[k].first_rows for k, column in enumerate(keeper.chosen.categories)}
-    roles, problems = suggested(chosen, options, values, numbers, lacking, keeper.kept, first_rows)
-    decided = {name for name, role in detected.items() if role.role == "category"}
+    roles, problems = suggested(chosen, options, values, numbers, lacking, keeper.kept, first_rows, detected, untyped)
+    decided = {name for name, role in detected.items() if role.role == "category" and role.why != AS_TEXT}
     roles = {name: role for name, role in roles.items() if name not in decided}
     if not done:  # more rows may fill it
         roles = {name: role for name, role in roles.items() if role.why != "empty"}

@@ -45,6 +45,8 @@ NUMBERS = tuple(_NUMBERS)
 _UNIT = r"(?:[^\W\d_]|[°/·]){1,12}"  # km, km/h, °C, m²
 _WITH_UNIT = re.compile(f"{_SIGN}[0-9.][0-9.,'\u2019{SPACES_WITHIN}]*?([{SPACES_WITHIN}]?)({_UNIT})")
 _IN_PARENTHESES = re.compile(r"[^0-9]*\(([0-9]+)\)[^0-9]*")
+_NO_DIGITS, _EXPONENT = re.compile("[^0-9.,]"), re.compile("[0-9][eE][+-]?[0-9]")
+_EITHER = re.compile("[0-9]+|[1-9][0-9]{0,2}[.,][0-9]{3}")
 _CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
 _SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")
 _FEW = 20
@@ -80,11 +82,12 @@ _SECOND = 1_000_000  # microseconds
 # ---------------------------------------------------------------------------------------------- numbers
 
 
-def number_notation(values: Collection[str], *, sure: bool = False) -> str | None:
+def number_notation(values: Collection[str], *, sure: bool = False, decimal: str = "") -> str | None:
     """Return the notation in which all texts are numbers, but for those that say that one is missing; None if none.
 
-    Codes with zeros in front, and answers of several as 1,2 among 1, 2 and 3, are numbers only where it is ``sure``
-    that these are numbers.
+    Where the decimal mark of the table is known, as in ``decimal``, notations with this mark come first. Codes with
+    zeros in front, and answers of several as 1,2 among 1, 2 and 3, are numbers only where it is ``sure`` that these
+    are numbers.
 
     Examples
     --------
@@ -96,6 +99,8 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     (None, None, None)
     >>> number_notation(["00501", "90210"]), number_notation(["00501", "90210"], sure=True)
     (None, '1234.5')
+    >>> number_notation(["1.549", "297"]), number_notation(["1.549", "297"], decimal=",")
+    ('1234.5', '1.234,5')
     >>> number_notation(["(1,234.50)", "7.25"]), number_notation(["1'234.5", "8"]), number_notation(["(1)", "(2)"])
     ('1,234.5', "1'234.5", None)
     """
@@ -109,11 +114,47 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
         return None
     unit = _unit(sample)
     bare = [text.removesuffix(unit).rstrip(SPACES_WITHIN) for text in sample] if unit else sample
-    for notation in _NUMBERS:
+    marked = decimal and any("." in text or "," in text for text in bare)
+    for notation in sorted(_NUMBERS, key=lambda each: marked and _NUMBERS[each][2] != decimal):
         match = _pattern(notation).fullmatch
         if all(map(match, bare)):
             return f"{notation} {unit}" if unit else notation
     return None
+
+
+def either_mark(values: Iterable[str]) -> str:
+    """Return the mark of numbers that could be decimals or have thousands apart: 1.549 and 297. Empty if none could.
+
+    Examples
+    --------
+    >>> either_mark(["1.549", "297"]), either_mark(["$1,549", "?"]), either_mark(["1.549", "0.82"]), either_mark(["1"])
+    ('.', ',', '', '')
+    """
+    marks: set[str] = set()
+    for value in values:
+        text = value.strip(SPACES)
+        if text.lower() in ABSENT:
+            continue
+        digits = _NO_DIGITS.sub("", text)
+        if _EITHER.fullmatch(digits) is None or _EXPONENT.search(text):
+            return ""
+        marks |= {mark for mark in ".," if mark in digits}
+    return marks.pop() if len(marks) == 1 else ""
+
+
+def decimal_mark(notation: str, values: Iterable[str]) -> str:
+    """Return the decimal mark that texts in a notation show: empty where none has one, and where it is not certain.
+
+    Examples
+    --------
+    >>> decimal_mark("1234,5", ["0,82"]), decimal_mark("1,234.5", ["1,549"]), decimal_mark("1234.5", ["7"])
+    (',', '', '')
+    """
+    every = list(values)
+    base, _ = _parted(notation)
+    _, thousands, decimal = _NUMBERS[base]
+    shown = any(decimal in text for text in every) or (len(thousands) == 1 and any(thousands in text for text in every))
+    return decimal if shown and not either_mark(every) else ""
 
 
 def _unit(sample: Sequence[str]) -> str:

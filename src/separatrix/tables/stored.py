@@ -49,6 +49,7 @@ STORED = {
             "dates": "parts",
             "detect": False,
             "split": None,
+            "decimal": "",
         },
     ),
     "Settings": Stored(
