@@ -185,6 +185,18 @@ def _parted(notation: str) -> tuple[str, str]:
     return base, notation[len(base) + 1 :]
 
 
+def number_parts(notation: str) -> tuple[str, str, str]:
+    """Return the marks of thousands, the decimal mark and the unit of a notation of numbers.
+
+    Examples
+    --------
+    >>> number_parts("1,234.5 km"), number_parts("1234,5")
+    ((',', '.', 'km'), ('', ',', ''))
+    """
+    base, unit = _parted(notation)
+    return *_NUMBERS[base][1:], unit
+
+
 def are_answers(sample: Collection[str]) -> bool:
     """Return whether few texts are answers of one or several: 1,2 and 1,3 among at least as many of 1, 2 and 3.
 
