@@ -460,8 +460,6 @@ def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray
             values = pc.subtract(values, _since_midnight())
     elif pa.types.is_time(kind):
         values = column.cast(pa.time64("us")).cast(pa.int64())
-    elif pa.types.is_duration(kind):
-        values = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
     else:
         zone = getattr(kind, "tz", None)
         values = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())

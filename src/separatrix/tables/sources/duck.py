@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from separatrix.files import ScratchFolder
-from separatrix.tables.sources.base import ROWS, Column, TableSource
+from separatrix.tables.sources.base import DURATIONS, ROWS, Column, TableSource
 from separatrix.tables.sources.messages import interrupted, path_text, short
 from separatrix.tables.sources.working import Worker
 
@@ -51,6 +51,8 @@ def column_of(name: str, kind: str) -> Column:
     >>> column_of("a", "INTEGER").whole, column_of("a", "DECIMAL(10,2)").kind, column_of("a", "INTEGER[]").kind
     (True, 'number', 'other')
     """
+    if kind in DURATIONS:
+        return Column(name, "number", False, kind)
     if kind in _WHOLE:
         return Column(name, "number", True, kind)
     if kind.endswith("]"):
@@ -75,6 +77,8 @@ def escaped(path: str) -> str:
 
 def sql_value(value: str, column: Column) -> str:
     """Return the SQL for a value in the form that batches promise."""
+    if column.type in DURATIONS:
+        return f"(cast({value} as double) / {DURATIONS[column.type]})"
     if column.kind == "number":
         return f"cast({value} as {'bigint' if column.whole else 'double'})"
     if column.kind == "text" and column.type == "JSON":
