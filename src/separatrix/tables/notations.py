@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,7 @@ _ISO_TEXT = re.compile(
     r"(?=.*[-:])(?:([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:$|[T ]+(?=[0-9])))?"
     r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{1,2})(?:\.([0-9]*))?)?(?: ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
 )
+_ZONE = "(:[0-9.]+) ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)"  # behind a time
 _SHORT_MINUTE = ":[0-9](?:[^0-9]|$)"
 _SHORT_YEAR = "[-/.][0-9]{2}(?: |$)"
 _LOOKS_DATED = re.compile(r"[0-9]{1,4}[-/. :][0-9A-Za-z]|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}|[0-9]{1,2} [A-Za-z]{3}")
@@ -431,8 +432,19 @@ def is_clock(notation: str) -> bool:
     return notation in TIMES
 
 
-def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the microseconds since 1970 (of a time: since midnight) of each cell, and which are not missing.
+class Moments(NamedTuple):
+    """Moments in microseconds since 1970 (of a time: since midnight), and which of them are not missing.
+
+    ``local`` are those of the clock that a cell shows, ``moments`` those in UTC; they differ where cells have a zone.
+    """
+
+    moments: NDArray[np.int64]
+    local: NDArray[np.int64]
+    there: NDArray[np.bool_]
+
+
+def read_moments(column: Any, notation: str) -> Moments:
+    """Return the moment of each cell.
 
     A column of text is read in its notation, one of dates or times as it is. A cell that is none is a ValueError whose
     only argument is its place.
@@ -440,8 +452,12 @@ def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray
     Examples
     --------
     >>> import pyarrow as pa
-    >>> read_moments(pa.array(["1/2/1970", None, "?"]), "%m/%d/%Y")
-    (array([86400000000,           0,           0]), array([ True, False, False]))
+    >>> moments, _, there = read_moments(pa.array(["1/2/1970", None, "?"]), "%m/%d/%Y")
+    >>> moments.tolist(), there.tolist()
+    ([86400000000, 0, 0], [True, False, False])
+    >>> moments, local, _ = read_moments(pa.array(["1970-01-01T09:30:00-05:00"]), "iso")
+    >>> (moments // 60_000_000).tolist(), (local // 60_000_000).tolist()
+    ([870], [570])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -456,15 +472,30 @@ def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray
         values = _moments(texts, notation)
         if values is None:
             values = _one_by_one(texts, notation)
+        local = _local(texts, values) if notation == ISO else values
         if is_clock(notation):
-            values = pc.subtract(values, _since_midnight())
+            values = local = pc.subtract(values, _since_midnight())
     elif pa.types.is_time(kind):
-        values = column.cast(pa.time64("us")).cast(pa.int64())
+        values = local = column.cast(pa.time64("us")).cast(pa.int64())
     else:
         zone = getattr(kind, "tz", None)
-        values = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
+        stamps = column.cast(pa.timestamp("us", zone), safe=False)
+        values = stamps.cast(pa.int64())
+        local = values if zone is None else pc.local_timestamp(stamps).cast(pa.int64())
     there = known(values)
-    return np.where(there, values_of(values, np.int64), 0), there
+    moments = np.where(there, values_of(values, np.int64), 0)
+    own = moments if local is values else np.where(there, values_of(local, np.int64), 0)
+    return Moments(moments, own, there)
+
+
+def _local(texts: Any, moments: Any) -> Any:
+    """Return the moments of ISO texts by the clock that each shows, without its zone."""
+    import pyarrow.compute as pc
+
+    if not pc.any(pc.match_substring_regex(texts, f"{_ZONE}$")).as_py():
+        return moments
+    local = _moments(pc.replace_substring_regex(texts, f"{_ZONE}$", r"\1"), ISO)
+    return moments if local is None else local
 
 
 def _since_midnight() -> Any:
@@ -487,10 +518,16 @@ def parts_of(method: str, clock: bool) -> tuple[str, ...]:
     return _CLOCK_PARTS if clock else PARTS
 
 
-def date_parts(moments: NDArray[np.int64], there: NDArray[np.bool_], parts: tuple[str, ...]) -> Floats:
+def date_parts(
+    moments: NDArray[np.int64],
+    there: NDArray[np.bool_],
+    parts: tuple[str, ...],
+    local: NDArray[np.int64] | None = None,
+) -> Floats:
     """Return parts of moments in microseconds, a column each; NaN where one is missing.
 
-    Weekdays count from Monday, 0. A cyclic part turns once in its cycle, so that December is near January.
+    All but the seconds are parts of the ``local`` moments, where these are other than those in UTC. Weekdays count
+    from Monday, 0. A cyclic part turns once in its cycle, so that December is near January.
 
     Examples
     --------
@@ -498,7 +535,8 @@ def date_parts(moments: NDArray[np.int64], there: NDArray[np.bool_], parts: tupl
     >>> date_parts(moment, np.array([True]), ("year", "month", "day", "weekday", "hour", "hour cosine")).tolist()
     [[2024.0, 3.0, 1.0, 4.0, 12.0, -1.0]]
     """
-    stamps = moments.astype("M8[us]")
+    local = moments if local is None else local
+    stamps = local.astype("M8[us]")
     days, months = stamps.astype("M8[D]"), stamps.astype("M8[M]")
     day = days.astype(np.int64)
     number: dict[str, Any] = {
@@ -506,7 +544,7 @@ def date_parts(moments: NDArray[np.int64], there: NDArray[np.bool_], parts: tupl
         "month": lambda: months.astype(np.int64) % 12 + 1.0,
         "day": lambda: day - months.astype("M8[D]").astype(np.int64) + 1.0,
         "weekday": lambda: (day + 3) % 7 + 0.0,
-        "hour": lambda: (moments % (86400 * _SECOND)) // (3600 * _SECOND) + 0.0,
+        "hour": lambda: (local % (86400 * _SECOND)) // (3600 * _SECOND) + 0.0,
         "seconds": lambda: moments / _SECOND,
     }
     out = np.empty((len(moments), len(parts)))

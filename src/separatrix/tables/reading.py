@@ -110,7 +110,7 @@ class Reader:
         for column in chosen.dates:
             parts, notation = chosen.parts[column.name], chosen.notations.get(column.name, ISO)
             moments = self._noted(read_moments, columns[column.name], column.name, notation, first)
-            numbers[:, place : place + len(parts)] = date_parts(moments[0], moments[1], parts)
+            numbers[:, place : place + len(parts)] = date_parts(moments.moments, moments.there, parts, moments.local)
             place += len(parts)
         codes = np.empty((n, len(chosen.categories)), dtype=np.int32)
         for place, column in enumerate(chosen.categories):

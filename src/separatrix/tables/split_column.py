@@ -96,7 +96,7 @@ class SplitReader:
         if self._notation is None:
             self._notation = date_notation(set(cells.to_pylist()), sure=True) or ISO
         try:
-            moments, known = read_moments(cells, self._notation)
+            moments, _, known = read_moments(cells, self._notation)
         except ValueError as problem:
             row = problem.args[0]
             raise ValueError(

@@ -174,6 +174,8 @@ def _moment_text(feature: Feature, numbers: list[float]) -> str:
     day, clock = str(np.datetime64(round(seconds * 1e6), "us")).split("T")
     clock = clock.removesuffix(".000000")
     if "year" in known:
+        if int(known.get("hour", 0)) != int(clock[:2]):  # the parts are those of the cell's own zone
+            return f"{day} {clock} UTC"
         return day if clock == "00:00:00" else f"{day} {clock}"
     of_day = "hour" in known or is_clock(feature.notation)
     if of_day or (feature.notation in ("", ISO) and 0 <= seconds <= _DAY):

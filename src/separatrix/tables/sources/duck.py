@@ -221,6 +221,8 @@ class DuckSource(TableSource):
         The names of the columns inside the relation.
     expected : float or None
         An estimate of the number of rows, for the fraction.
+    zones : dict
+        The zones of columns of moments, by name, where the file tells; others are read in UTC.
     """
 
     empty = "has no rows"  # what is said of a source without rows, after its name
@@ -233,6 +235,7 @@ class DuckSource(TableSource):
         self.relation = ""
         self.columns = ()
         self.expected: float | None = None
+        self.zones: dict[str, str] = {}
         self._read = 0
 
     @property
@@ -262,7 +265,10 @@ class DuckSource(TableSource):
             while (large := worker.call(lambda: next(reader, None))) is not None:
                 for start in range(0, large.num_rows, most):
                     batch = large.slice(start, most)
-                    arrays = [_as_string(column) for _, column in zip(places, batch.columns, strict=False)]
+                    arrays = [
+                        standard(column, self.zones.get(self.columns[k].name, "UTC"))
+                        for k, column in zip(places, batch.columns, strict=False)
+                    ]
                     self._read += batch.num_rows
                     yield pa.RecordBatch.from_arrays(arrays, names=list(names)) if places else batch.select([])
         if not self._read:
@@ -295,10 +301,15 @@ class DuckSource(TableSource):
         self.duck.close()
 
 
-def _as_string(values: Any) -> Any:
-    """Return a column without values, or of large strings, as strings."""
+def standard(values: Any, zone: str = "UTC") -> Any:
+    """Return a column without values, or of large strings, as strings, and moments with a zone in this one.
+
+    DuckDB itself has them in the zone of the machine, which is no part of the data.
+    """
     import pyarrow as pa
 
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        return values.cast(pa.timestamp(values.type.unit, zone))
     if pa.types.is_null(values.type) or pa.types.is_large_string(values.type):
         return values.cast(pa.string())
     return values

@@ -27,6 +27,7 @@ class ParquetSource(DuckSource):
             described = duck.described(self.relation)
             stored = _arrow_types(duck, listing, self.name)
             self.columns = tuple(column_of(name, _kind(kind, stored.get(name))) for name, kind in described)
+            self.zones = {name: zone for name, kind in stored.items() if (zone := getattr(kind, "tz", None))}
             self.n_rows = int(duck.rows(f"select sum(num_rows) from parquet_file_metadata({listing})")[0][0])
 
     def explain(self, message: str) -> str:
@@ -57,7 +58,9 @@ def _arrow_types(duck: Duck, listing: str, name: str) -> dict[str, Any]:
             continue
         for field in fields:
             other = types.setdefault(field.name, field.type)
-            if field.type != other and (pa.types.is_duration(field.type) or pa.types.is_duration(other)):
+            spans = pa.types.is_duration(field.type) or pa.types.is_duration(other)
+            zoned = getattr(field.type, "tz", None) != getattr(other, "tz", None)
+            if (spans and field.type != other) or zoned:
                 raise ValueError(
                     f"the Parquet files of {name} do not have the same columns: {field.name!r} is {other} in one and "
                     f"{field.type} in another"
