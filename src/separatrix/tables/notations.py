@@ -357,6 +357,22 @@ def mostly_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
     return None
 
 
+def misfit(values: Iterable[str]) -> tuple[str, str] | None:
+    """Return the notation of dates in which most of the first texts are, and the first text that is not; None if none.
+
+    Examples
+    --------
+    >>> misfit(["2024-03-01", "2024-03-02", "soon", "2024-03-03"]), misfit(["red", "blue"])
+    (('iso', 'soon'), None)
+    """
+    texts = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
+    columns = [text_column([text]) for text in texts[:_FIRST]]
+    fits = {notation: sum(_moments(each, notation) is not None for each in columns) for notation in DATES}
+    best = max(fits, key=fits.__getitem__)
+    wrong = _not_dates(texts, best, len(texts)) if fits[best] else []
+    return (best, wrong[0]) if wrong and 2 * fits[best] > len(columns) else None
+
+
 def _not_dates(texts: list[str], notation: str, most: int) -> list[str]:
     """Return the texts that are not in a notation, found by halves; a few more than ``most`` if there are more."""
     if not texts or _moments(text_column(texts), notation) is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.tables.columns import ChosenColumns, ColumnOptions, Role
-from separatrix.tables.notations import date_notation, decimal_mark, either_mark, mostly_dates, number_notation
+from separatrix.tables.notations import date_notation, decimal_mark, either_mark, misfit, mostly_dates, number_notation
 from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.cells import SPACES
 from separatrix.tables.sources.messages import quoted
@@ -19,7 +19,7 @@ ENOUGH = 1000  # known values that decide on a column for good
 _FEWEST = 20  # rows: in fewer, values are unique by chance
 _LONG = 30  # letters of a sentence, on average
 _WORDS = 3  # and words of a text
-_WORD = re.compile(r"\w\w")  # one of a bag of words
+_WORD = re.compile(r"[^\W\d_]{2}")  # of letters: numbers of telephones are no sentences
 AS_TEXT = "read as text, which shows whether its points are decimal marks"  # why a number column is a category first
 _SOME = 0.01  # of the numbers of a column are whole, where points may set thousands apart
 _NAMED_ID = re.compile(
@@ -230,7 +230,9 @@ def _of_texts(counts: Mapping[str, int]) -> Role | None:
         return None
     letters = sum(len(text) * n for text, n in counts.items()) / known
     words = sum((text.count(" ") + 1) * n for text, n in counts.items()) / known
-    if (words >= _WORDS or letters >= _LONG * words > _LONG) and any(map(_WORD.search, counts)):
+    if (words >= _WORDS or letters >= _LONG * words > _LONG) and 2 * sum(
+        n for text, n in counts.items() if _WORD.search(text)
+    ) > known:
         return Role("text")
     if different == known:
         return Role("none", why="id: as many values as rows")
@@ -240,9 +242,10 @@ def _of_texts(counts: Mapping[str, int]) -> Role | None:
 def _no_notation(name: str, counts: Mapping[str, int], given: str) -> str:
     """Return why a column is not what an option says."""
     if given == "date":
-        return (
-            f"column {name!r}: --date names it, but no notation of dates fits all its values, as {next(iter(counts))!r}"
-        )
+        notation, cell = misfit(counts) or ("", next(iter(counts)))
+        if notation:
+            return f"column {name!r}: --date names it, but {cell!r} is not a date as the others are ({notation})"
+        return f"column {name!r}: --date names it, but no notation of dates fits all its values, as {cell!r}"
     cell = next((text for text in counts if number_notation([text], sure=True) is None), next(iter(counts)))
     return f"column {name!r}: --number names it, but {cell!r} is not a number as the others are"
 
