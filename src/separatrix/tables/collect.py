@@ -66,6 +66,8 @@ class Collected:
         The rows that are kept.
     options : ColumnOptions
         What was asked for.
+    flags : tuple of str
+        How false and true are written, where these are the labels and the source is text.
     """
 
     where: str
@@ -78,6 +80,7 @@ class Collected:
     missing: dict[str, int]
     rows: RowStore
     options: ColumnOptions
+    flags: tuple[str, ...] = ()
 
     def number_name(self, place: int) -> str:
         """Return the name of a number column or part of a date, for messages."""
@@ -121,11 +124,12 @@ def collect(
         return _collect_matrix(source, options, RowCollector(source.name, limit, folder, on_disk), watch)
     options = options.with_names({column.name: column for column in source.columns})
     detected: dict[str, Role] = {}
+    flags: set[str] = set()
     changed = False
     while True:
         store = RowCollector(source.name, limit, folder, on_disk)
         try:
-            return _collect_table(source, options, detected, store, exact, labelled, watch)
+            return _collect_table(source, options, detected, flags, store, exact, labelled, watch)
         except RolesChanged as change:  # once more from the beginning
             detected |= change.roles
         except NotationError as problem:  # later rows are written otherwise than those that decided
@@ -144,6 +148,7 @@ def _collect_table(
     source: TableSource,
     options: ColumnOptions,
     detected: dict[str, Role],
+    flags: set[str],
     store: RowCollector,
     exact: bool,
     labelled: bool,
@@ -160,7 +165,9 @@ def _collect_table(
         Levels(source.name, column.name, category=True, text=source.first_text(column.name))
         for column in chosen.categories
     ]
-    classes = Levels(source.name, chosen.target.name) if chosen.target is not None else None
+    target = chosen.target
+    flags |= {target.name} if target is not None and target.kind == "flag" else set()  # read as text from now on
+    classes = None if target is None else Levels(source.name, target.name, flags=target.name in flags)
     reader = Reader(source.name, chosen, levels, classes, exact=exact)
     reader.split = None if options.split is None else SplitReader(source.name, options.split)
     hashing = [vectoriser(Feature(c.name, "text", "text")) for c in chosen.texts]
@@ -207,6 +214,7 @@ def _collect_table(
         keeper.missing,
         rows,
         options,
+        () if classes is None or len(classes.spelled) < 2 else (classes.spelled[False], classes.spelled[True]),
     )
 
 
@@ -216,6 +224,8 @@ def read_as_text(source: TableSource, chosen: ChosenColumns, numbers: list[str])
         return
     texts = {column.name for column in (*chosen.dates, *chosen.texts)} | set(chosen.notations)
     texts |= {column.name for column in chosen.categories if column.kind not in ("text", "flag")}
+    if chosen.target is not None and chosen.target.kind == "flag":  # for how true and false are written
+        texts.add(chosen.target.name)
     if any(column.kind != "text" for column in source.columns if column.name in texts):
         source.settle()
         source.read_as(numbers, sorted(texts))

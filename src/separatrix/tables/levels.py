@@ -45,6 +45,8 @@ class Levels:
         Whether these are categories, whose values are texts, or labels, which are what the source has.
     text : tuple of int and str, optional
         The first row (from 1) with a value that is not a number, and that value, where the source knows it.
+    flags : bool
+        Whether the values are texts for true and false: their codes are those of booleans, ``spelled`` has the texts.
     """
 
     def __init__(
@@ -55,9 +57,11 @@ class Levels:
         known: Sequence[Any] | None = None,
         category: bool = False,
         text: tuple[int, str] | None = None,
+        flags: bool = False,
     ) -> None:
         self._where, self._name, self._category, self._text = where, name, category, text
-        self._fixed = known is not None
+        self._fixed, self._flags = known is not None, flags
+        self.spelled: dict[bool, str] = {}  # how the first true and the first false are written
         self.unseen: Any = None  # the first value that a fixed list does not have
         self.first_rows: dict[str, int] = {}  # of each category (from 1), in a column that looks like dates
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(known or ())}
@@ -87,6 +91,9 @@ class Levels:
     def _code(self, value: Any) -> int:
         if value is None or value != value:
             return MISSING
+        if self._flags and isinstance(value, str) and value.lower() in ("true", "false"):
+            text, value = value, value.lower() == "true"
+            self.spelled.setdefault(value, text)
         if not self._fixed:
             value = value if not self._category or isinstance(value, str) else texts_of(value)[0]
             return self.codes.setdefault(value, len(self.codes))

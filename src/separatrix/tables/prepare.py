@@ -153,6 +153,7 @@ def prepare(
         notes=(*notes(data, made.preparation), *made.warnings, *_warnings(data, made.leaks)),
         data=made.key,
         on_disk=isinstance(data.rows, RawFile),
+        flags=data.flags,
     )
     return PreparedTable(made.train, made.test, made.preparation, data.classes, chosen.target.name, facts)
 

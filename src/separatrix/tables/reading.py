@@ -254,7 +254,7 @@ def _check_unchanged(source: Any, reader: Reader) -> None:
     now = {column.name: column.kind for column in source.columns}
     chosen = reader.chosen
     for column in (*chosen.numbers, *(each for each in (chosen.target, chosen.weight) if each is not None)):
-        if now[column.name] != column.kind:
+        if now[column.name] not in (column.kind, "text" if column.kind == "flag" else column.kind):
             raise ColumnsChangedError(
                 f"{source.name}, column {column.name!r}: the first rows have a {column.kind} each, later ones a "
                 f"{now[column.name]}"
