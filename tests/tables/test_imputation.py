@@ -296,3 +296,15 @@ def test_rows_without_a_prediction_are_not_counted_as_imputed(tmp_path, run):
     status, _, err = run("predict", "t.sx", "t.csv")
     assert status == 0
     assert "imputed" not in err
+
+
+def test_columns_with_the_same_gaps_have_an_indicator_each_as_in_scikit_learn(tmp_path):
+    data = gappy()
+    data["b"] = data.a.isna().map({True: None, False: 2.5}) * data.full
+    source = written(data[["a", "b", "full", "y"]], tmp_path / "t.csv")
+    model = fitted(source, scale="none")
+    assert model.preparation.names == ["a", "b", "full", "a missing", "b missing"]
+    expected = SimpleImputer(strategy="median", add_indicator=True).fit_transform(data[["a", "b", "full"]])
+    np.testing.assert_allclose(matrix(model, source), expected, rtol=1e-12)
+    new = written({"a": [None, 1.5], "b": [1.5, None], "full": [0.5, 0.5], "y": ["p", "q"]}, tmp_path / "new.csv")
+    assert matrix(model, new)[:, 3:].tolist() == [[1, 0], [0, 1]]
