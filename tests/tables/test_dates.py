@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from separatrix.tables.notations import PARTS, date_parts
+from separatrix.tables.date_notations import PARTS, date_parts
 from small_tables import fitted, matrix, predicted, trained_on, written
 
 N = 60

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from separatrix.tables.notations import date_notation
+from separatrix.tables.date_notations import date_notation
 from small_tables import fitted, matrix, written
 
 N = 60

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from separatrix.tables.notations import TIMES, parts_of
+from separatrix.tables.date_notations import TIMES, parts_of
 from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.dialect import header_hint
 from separatrix.tables.split_column import parse_split

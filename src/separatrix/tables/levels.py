@@ -12,15 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import known, texts_of, values_of
-from separatrix.tables.notations import (
-    ABSENT,
-    NUMBERS,
-    all_in_parentheses,
-    are_answers,
-    looks_dated,
-    not_in,
-    number_notation,
-)
+from separatrix.tables.date_notations import looks_dated
+from separatrix.tables.notations import ABSENT, NUMBERS, all_in_parentheses, are_answers, not_in, number_notation
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.sources.cells import is_number, means_number
 from separatrix.tables.sources.messages import quoted

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.arrow_columns import as_floats, as_label, as_texts, flags_as_text
 from separatrix.tables.columns import ChosenColumns
+from separatrix.tables.date_notations import ISO, date_parts, read_moments
 from separatrix.tables.levels import Levels
-from separatrix.tables.notations import ISO, date_parts, read_moments, read_numbers
+from separatrix.tables.notations import read_numbers
 from separatrix.tables.prefetch import done_ahead
 from separatrix.tables.raw_rows import MISSING, RawRows
 from separatrix.tables.sources.base import ColumnsChangedError

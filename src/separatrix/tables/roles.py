@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from separatrix.tables.columns import ChosenColumns, ColumnOptions, Role
-from separatrix.tables.notations import date_notation, decimal_mark, either_mark, misfit, mostly_dates, number_notation
+from separatrix.tables.date_notations import date_notation, misfit, mostly_dates
+from separatrix.tables.notations import decimal_mark, either_mark, number_notation
 from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.cells import SPACES
 from separatrix.tables.sources.messages import quoted
@@ -154,7 +155,7 @@ def _decimal_marks(
         counts = values[column.name]
         if column.kind == "text" and options.detect and (notation := number_notation(counts)) is not None:
             marks |= {decimal_mark(notation, counts)} - {""}
-    return marks | {"." for cells in natives.values() if _has_decimals(cells)}
+    return marks | ({"."} if any(map(_has_decimals, natives.values())) else set())
 
 
 def _number(name: str, counts: Mapping[str, int], marks: set[str], *, sure: bool = False) -> Role | None:
@@ -198,13 +199,15 @@ def _has_decimals(cells: Any) -> bool:
 
 def _may_have_thousands(cells: Any, marks: set[str]) -> bool:
     """Return whether points in numbers may set thousands apart: where commas are decimal marks, or if it looks so."""
+    if marks == {"."}:
+        return False
     known = cells[np.isfinite(cells)]
-    part = np.unique(known[known != np.floor(known)])
-    if not len(part) or marks == {"."} or _has_decimals(part):
+    part = known[known != np.floor(known)]
+    if not len(part) or _has_decimals(part):
         return False
     if "," in marks:
         return True
-    whole = 1 - len(known[known != np.floor(known)]) / len(known)
+    whole, part = 1 - len(part) / len(known), np.unique(part)
     return whole >= _SOME and 2 * int((np.round(part, 2) != part).sum()) >= len(part)
 
 

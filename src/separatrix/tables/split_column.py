@@ -12,7 +12,7 @@ import numpy as np
 
 from separatrix.geometry.rows import Floats
 from separatrix.tables.arrow_columns import as_floats
-from separatrix.tables.notations import ISO, date_notation, read_moments
+from separatrix.tables.date_notations import ISO, date_notation, read_moments
 
 
 class SplitBy(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import Floats, is_sparse
-from separatrix.tables.notations import ISO, is_clock
+from separatrix.tables.date_notations import ISO, is_clock
 from separatrix.tables.preparation import Feature, Preparation
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.report.blocks import (
