@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from separatrix.tables.notations import PARTS, date_parts
+from separatrix.tables.date_notations import PARTS, date_parts
 from small_tables import fitted, matrix, predicted, trained_on, written
 
 N = 60
@@ -167,7 +167,9 @@ def test_frames_of_pandas_with_dates_and_zones(tmp_path):
     model = fitted(data, scale="none")
     assert model.predict(data).tolist() == model.estimator.predict(matrix(model, data)).tolist()
     zoned = data.assign(when=stamps.dt.tz_localize("UTC").dt.tz_convert("Europe/Oslo"))
-    assert np.array_equal(matrix(model, zoned), matrix(model, data))  # parts are those of the moment in UTC
+    local = np.array(zoned["when"].dt.tz_localize(None).dt.to_pydatetime()).tolist()
+    expected = with_seconds(parts_of(local), parts_of(MOMENTS))
+    np.testing.assert_allclose(matrix(model, zoned)[:, 1:], expected, rtol=1e-15, atol=1e-12)
 
 
 def test_a_model_of_typed_dates_reads_a_file_of_text_and_the_other_way_round(tmp_path):
@@ -187,7 +189,79 @@ def test_dates_without_zeros_and_zones_of_some_are_dates(tmp_path):
     mixed = [m.isoformat() + ("Z" if k % 2 else "+02:00" if k % 3 else "") for k, m in enumerate(MOMENTS)]
     path = written({"when": mixed, "y": LABELS}, tmp_path / "u.csv")
     moved = [m - dt.timedelta(hours=2) if not k % 2 and k % 3 else m for k, m in enumerate(MOMENTS)]
-    np.testing.assert_allclose(matrix(fitted(path, scale="none"), path), parts_of(moved), rtol=1e-15, atol=1e-12)
+    expected = with_seconds(parts_of(MOMENTS), parts_of(moved))
+    np.testing.assert_allclose(matrix(fitted(path, scale="none"), path), expected, rtol=1e-15, atol=1e-12)
+
+
+def with_seconds(local: np.ndarray, utc: np.ndarray) -> np.ndarray:
+    """Return the parts of moments by the clock that a cell shows, and the seconds of those in UTC."""
+    place = PARTS.index("seconds")
+    return np.hstack([local[:, :place], utc[:, place : place + 1], local[:, place + 1 :]])
+
+
+NEW_YORK = pd.date_range(
+    "2024-01-03 09:30", periods=400, freq="7h3min", tz="America/New_York"
+)  # summer time among them
+ZONED = {
+    "iso": lambda stamps: [stamp.isoformat() for stamp in stamps],
+    "space": lambda stamps: [str(stamp) for stamp in stamps],
+    "short": lambda stamps: [f"{stamp:%Y-%m-%d %H:%M}{stamp.isoformat()[-6:-3]}" for stamp in stamps],
+}
+
+
+@pytest.mark.parametrize("kind", [*ZONED, "pandas", "arrow", "parquet", "feather", "half an hour"])
+def test_parts_are_those_of_the_zone_of_the_cell_and_seconds_are_in_utc(kind, tmp_path, monkeypatch):
+    """The hours of a shop in New York are whole numbers again, in winter and summer, whatever the machine's zone."""
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    stamps = NEW_YORK.tz_convert("Asia/Kolkata") if kind == "half an hour" else NEW_YORK
+    own = stamps.floor("min")
+    data = pd.DataFrame({"when": own, "n": np.arange(400) % 5, "y": np.where(own.hour < 12, "p", "q")})
+    source = data
+    if kind in ZONED:
+        source = written(data.assign(when=ZONED[kind](own)), tmp_path / "t.csv")
+    elif kind == "arrow":
+        source = pa.Table.from_pandas(data, preserve_index=False)
+    elif kind in ("parquet", "half an hour"):
+        source = tmp_path / "t.parquet"
+        data.to_parquet(source)
+    elif kind == "feather":
+        source = tmp_path / "t.feather"
+        data.to_feather(source)
+    model = fitted(source, scale="none")
+    X = dict(zip(model.preparation.names, matrix(model, source).T.tolist(), strict=True))
+    assert X["when hour"] == own.hour.tolist()
+    assert X["when day"] == own.day.tolist()
+    assert X["when weekday"] == [stamp.weekday() for stamp in own]
+    assert X["when year"] == own.year.tolist()
+    assert X["when seconds"] == [stamp.timestamp() for stamp in own]
+    assert np.array_equal(matrix(model, data), matrix(model, source))
+    seconds = fitted(source, scale="none", dates="seconds")
+    assert matrix(seconds, source)[:, 1].tolist() == [stamp.timestamp() for stamp in own]
+
+
+def test_moments_of_a_file_without_its_own_zone_are_in_utc(tmp_path, monkeypatch):
+    import duckdb
+
+    monkeypatch.setenv("TZ", "America/New_York")
+    with duckdb.connect() as database:
+        database.execute(
+            "copy (select timestamptz '2024-01-01 00:30:00+00' + interval (k) hour as when, k % 5 as n, k % 2 as y "
+            f"from range(60) r(k)) to '{tmp_path}/t.parquet'"
+        )
+    model = fitted(tmp_path / "t.parquet", scale="none")
+    hours = matrix(model, tmp_path / "t.parquet")[:, model.preparation.names.index("when hour")]
+    assert hours.tolist() == [k % 24 for k in range(60)]
+
+
+def test_a_report_shows_moments_of_another_zone_in_utc(tmp_path):
+    from separatrix.tables.report.page import report
+    from separatrix.tables.report.rows import inspect_rows
+    from small_tables import opened
+
+    source = pd.DataFrame({"when": NEW_YORK, "y": np.where(NEW_YORK.hour < 12, "p", "q")})
+    with opened(source) as own:
+        page = report(fitted(source), inspect_rows(fitted(source), own))
+    assert any(f"{stamp:%Y-%m-%d %H:%M:%S} UTC<" in page for stamp in NEW_YORK.tz_convert("UTC"))
 
 
 def test_where_day_and_month_could_change_places_the_month_is_first(tmp_path):

@@ -85,7 +85,7 @@ def test_a_column_that_is_99_percent_empty_costs_no_row(cells, tmp_path, run):
     assert status == 0
     assert "t.csv: 5,000 rows; missing values imputed: rare 4,950.\nTraining set 4,000 rows, test set 1,000" in out
     status, out, err = run("predict", "t.sx", "t.csv")
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, "missing values imputed: rare 4,950\n")
     assert out.count("\n") == 5001
     assert set(out.split()[1:]) == {"p", "q"}
 
@@ -271,3 +271,40 @@ def test_any_table_with_gaps_is_fitted_and_predicts_its_own_rows(tmp_path_factor
     assert labels == model.estimator.predict(X).tolist()
     assert counts.incomplete == 0
     assert counts.unknown == {}
+
+
+@pytest.mark.parametrize("missing", ["impute", "mean"])
+def test_predict_says_how_many_values_it_imputed(missing, tmp_path, run):
+    data = gappy()
+    written(data, tmp_path / "t.csv")
+    assert run("fit", "t.csv", "--target", "y", "--certify", 0, "--missing", missing, "-o", "t.sx")[0] == 0
+    new = data.iloc[:100].assign(size=[None, *["s"] * 99])
+    written(new, tmp_path / "new.csv")
+    status, out, err = run("predict", "t.sx", "new.csv")
+    gone = new[["a", "whole", "full", "colour", "size"]].isna().sum().sort_values(ascending=False, kind="stable")
+    shown = ", ".join(f"{name} {n}" for name, n in gone.items() if n)
+    assert (status, err) == (0, f"missing values imputed: {shown}\n")
+    assert len(out.splitlines()) == 101
+    written(data.dropna(), tmp_path / "full.csv")
+    assert run("predict", "t.sx", "full.csv")[2] == ""
+
+
+def test_rows_without_a_prediction_are_not_counted_as_imputed(tmp_path, run):
+    data = gappy()
+    written(data, tmp_path / "t.csv")
+    assert run("fit", "t.csv", "--target", "y", "--certify", 0, "--missing", "drop", "-o", "t.sx")[0] == 0
+    status, _, err = run("predict", "t.sx", "t.csv")
+    assert status == 0
+    assert "imputed" not in err
+
+
+def test_columns_with_the_same_gaps_have_an_indicator_each_as_in_scikit_learn(tmp_path):
+    data = gappy()
+    data["b"] = data.a.isna().map({True: None, False: 2.5}) * data.full
+    source = written(data[["a", "b", "full", "y"]], tmp_path / "t.csv")
+    model = fitted(source, scale="none")
+    assert model.preparation.names == ["a", "b", "full", "a missing", "b missing"]
+    expected = SimpleImputer(strategy="median", add_indicator=True).fit_transform(data[["a", "b", "full"]])
+    np.testing.assert_allclose(matrix(model, source), expected, rtol=1e-12)
+    new = written({"a": [None, 1.5], "b": [1.5, None], "full": [0.5, 0.5], "y": ["p", "q"]}, tmp_path / "new.csv")
+    assert matrix(model, new)[:, 3:].tolist() == [[1, 0], [0, 1]]

@@ -56,7 +56,7 @@ def test_white_space_around_a_number_is_not_part_of_it(tmp_path, space, name):
     assert found.estimator.coef_.tolist() == plain.estimator.coef_.tolist()
 
 
-@pytest.mark.parametrize("cell", ["\u0663", "\uff13", "\u22123", "3 apples", "1,5", "1,00"])
+@pytest.mark.parametrize("cell", ["\u0663", "\uff13", "3 apples", "1,5", "1,00"])
 @pytest.mark.parametrize("distinct", [3, 30, 400])
 def test_one_bad_cell_of_a_number_column_is_named_with_its_row(tmp_path, cell, distinct):
     cells = [f"{k % distinct}.5" for k in range(500)]
@@ -72,6 +72,7 @@ def test_one_bad_cell_of_a_number_column_is_named_with_its_row(tmp_path, cell, d
 @pytest.mark.parametrize(
     ("cell", "value"),
     [("1,000", 1000.0), ("3 000", 3000.0), ("$3", 3.0), ("3%", 3.0), ("3 \u20ac", 3.0), ("-\u00a33", -3.0)]
+    + [("\u22123", -3.0), ("(3.5)", -3.5), ("1'000", 1000.0)]
     + [(cell, np.nan) for cell in ("unknown", "-", " ", "?", "n/a", "None", ".")],
 )
 @pytest.mark.parametrize("distinct", [3, 30, 400])
@@ -99,7 +100,7 @@ def test_other_sources_of_text_name_the_row_too(tmp_path, name):
     )
 
 
-@pytest.mark.parametrize("form", ["\u2212{}", "\u0663{}", "{}\uff10"])
+@pytest.mark.parametrize("form", ["\u0663{}", "{}\uff10"])
 @pytest.mark.parametrize("distinct", [2, 30, 400])
 def test_a_whole_column_of_numbers_in_other_digits_is_refused(tmp_path, form, distinct):
     cells = [form.format(k % distinct + 1) for k in range(500)]

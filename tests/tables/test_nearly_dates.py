@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from separatrix.tables.notations import date_notation
+from separatrix.tables.date_notations import date_notation
 from small_tables import fitted, matrix, written
 
 N = 60
@@ -67,3 +67,18 @@ def test_a_later_row_that_is_no_date_is_named():
     assert len(notes) == 1
     assert "row 69,996, column 'when': 'soon' is not a date or time" in notes[0]
     assert notes[0].endswith("; the column is a category.")
+
+
+@pytest.mark.parametrize(
+    ("form", "notation"), [("%Y-%m-%d", "iso"), ("%d.%m.%Y", "%d.%m.%Y"), ("%b %d, %Y", "%b %d, %Y")]
+)
+@pytest.mark.parametrize("row", [0, 7, 58])
+def test_a_cell_that_is_no_date_in_a_column_named_by_date_is_named(form, notation, row, tmp_path):
+    cells = [day.strftime(form) for day in DAYS]
+    cells[row] = "soon"
+    path = written({"when": cells, "y": LABELS}, tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="--date names it") as caught:
+        fitted(path, date=("when",))
+    assert str(caught.value).endswith(
+        f"t.csv, column 'when': --date names it, but 'soon' is not a date as the others are ({notation})"
+    )

@@ -40,11 +40,29 @@ def column(path, cells, **more):
         (lambda v: f"-${-v:,.2f}" if v < 0 else f"${v:,.2f}", "1,234.5"),
         (lambda v: f"{v:.2f}\u00a0\u20ac".replace(".", ","), "1234,5"),
         (lambda v: f" {v:+.1f} ", None),
+        (lambda v: f"{v:,.2f}".replace(",", "'"), "1'234.5"),
+        (lambda v: f"CHF{v:,.2f}".replace("CHF", "").replace(",", "\u2019"), "1'234.5"),
+        (lambda v: f"{v:,.2f}".replace("-", "\u2212"), "1,234.5"),
+        (lambda v: f"{v:.2f}".replace("-", "\u2212").replace(".", ","), "1234,5"),
+        (lambda v: f"{v:.2f}".replace("-", "\u2212"), "1234.5"),
+        (lambda v: f"({-v:,.2f})" if v < 0 else f"{v:,.2f}", "1,234.5"),
+        (lambda v: f"({-v:.0f})" if v < 0 else f"{v:.0f}", "1234.5"),
+        (lambda v: f"(${-v:,.2f})" if v < 0 else f"${v:,.2f}", "1,234.5"),
+        (lambda v: f"$({-v:,.2f})" if v < 0 else f"${v:,.2f}", "1,234.5"),
+        (lambda v: f"({-v:,.2f} \u20ac)" if v < 0 else f"{v:,.2f} \u20ac", "1,234.5"),
+        (lambda v: f"({-v:.1f}%)" if v < 0 else f"{v:.1f}%", "1234.5"),
+        (
+            lambda v: f"({-v:,.2f})".translate(str.maketrans(",.", ".,")) if v < 0 else f"{v:.2f}".replace(".", ","),
+            "1.234,5",
+        ),
+        (lambda v: f"\u2212{-v:.1f} km" if v < 0 else f"{v:.1f} km", "1234.5 km"),
     ],
 )
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_column_in_one_notation_is_read_as_numbers(form, notation, delimiter, tmp_path):
     values = [round(k * 977.5 - 3000, 1) for k in range(N)]
+    if form(0.5) == "0":  # without decimals
+        values = [float(round(value)) for value in values]
     data = pd.DataFrame({"x": [form(value) for value in values], "other": np.arange(N) % 3, "y": LABELS})
     path = written(data, tmp_path / "t.csv", sep=delimiter)
     model = fitted(path, scale="none")
@@ -78,6 +96,9 @@ def test_a_percent_sign_is_left_away_and_thousands_are_not_decimals(tmp_path):
         ["A1", "12", "B7"] * 20,
         ["$", "$$", "$$$"] * 20,
         ["+", "-", "0"] * 20,
+        ["(1)", "(2)", "(3)"] * 20,
+        ["1 (2)", "3 (4)"] * 30,
+        ["it's 1'000", "1'000"] * 30,
     ],
 )
 def test_codes_and_answers_of_several_stay_categories(cells, tmp_path):
@@ -158,6 +179,7 @@ FORMS = {
     "1234,5": lambda v: f"{v}".replace(".", ","),
     "1.234,5": lambda v: f"{v:,}".translate(str.maketrans(",.", ".,")),
     "1 234,5": lambda v: f"{v:,}".translate(str.maketrans(",.", "\u00a0,")),
+    "1'234.5": lambda v: f"{v:,}".replace(",", "'"),
 }
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
+import separatrix as sx
 from separatrix.tables.disk import rowfile
 from separatrix.tables.settings import MemoryBudget
 from small_tables import fitted, matrix, predicted, trained_on, written
@@ -121,3 +122,21 @@ def test_levels_are_counted_in_the_training_rows_alone(tmp_path, run):
     assert len(found) == 20
     assert sure <= set(found)
     assert min(counts[name] for name in found) == least
+
+
+def test_a_column_whose_values_are_nearly_all_pooled_is_named_in_a_warning(tmp_path):
+    n = 3000
+    rng = np.random.default_rng(0)
+    codes = [f"{rng.integers(10**6):06}x" for _ in range(n // 2)] * 2
+    data = {"some code": codes, "x": rng.normal(size=n), "y": rng.choice(["p", "q"], n)}
+    source = written(data, tmp_path / "t.csv")
+    (warning,) = [note for note in fitted(source).facts.notes if note.startswith("Warning")]
+    assert warning == (
+        "Warning: column 'some code': 2,792 of 3,000 values are rare levels and pooled, so little is left of it: write "
+        "its values as numbers or dates if they are such, use --target-encode 'some code' or a higher --max-levels, or "
+        "leave it out with --exclude 'some code'."
+    )
+    for more in ({"target_encode": ("some code",)}, {"max_levels": 1500}, {"exclude": ("some code",)}):
+        assert not any(note.startswith("Warning") for note in fitted(source, **more).facts.notes)
+    steps = sx.TablePreparation().fit(pd.DataFrame(data).drop(columns="y"))
+    assert warning in steps.notes_

@@ -41,6 +41,10 @@ def beside(path, **columns):
         ("code", CODES, "id: as many values as rows"),
         ("mail", [f"user{k}@example.org" for k in range(N)], "id: as many values as rows"),
         ("text id", [str(k) for k in range(N)], "id: it counts the rows"),
+        ("phone", [f"555-{(k * 37) % 10_000:04}" for k in range(N)], "id: as many values as rows"),
+        ("phone", [f"({200 + k}) 555-{(k * 37) % 10_000:04}" for k in range(N)], "id: as many values as rows"),
+        ("phone", [f"+1 {200 + k} 555 {(k * 37) % 10_000:04}" for k in range(N)], "id: as many values as rows"),
+        ("phone", [f"{200 + k} 555 {(k * 37) % 10_000:04}" for k in range(N)], "id: as many values as rows"),
     ],
 )
 @pytest.mark.parametrize("kind", ["csv", "table"])

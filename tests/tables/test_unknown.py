@@ -49,7 +49,10 @@ def test_by_default_an_unknown_category_is_none_of_the_known_ones_and_counted(mo
     assert counts.incomplete == 0
     status, out, err = run("predict", "t.sx", "new.csv")
     assert (status, out.split()[1:]) == (0, labels)
-    assert err == "unknown categories, encoded as none of the known ones: colour 2, size 2 (--unknown)\n"
+    assert err == (
+        "missing values imputed: size 1\n"
+        "unknown categories, encoded as none of the known ones: colour 2, size 2 (--unknown)\n"
+    )
     assert run("predict", "t.sx", "new.csv", "--unknown", "zero")[1] == out
 
 
@@ -62,9 +65,17 @@ def test_null_leaves_such_rows_without_a_prediction(model, new, run):
     assert [json.loads(line)["prediction"] for line in out.splitlines()] == labels
     assert (status, err) == (
         0,
+        "missing values imputed: size 1\n"
         "unknown categories, no prediction: colour 2, size 2 (--unknown)\n"
         "3 of 5 rows have missing values or unknown categories and no prediction\n",
     )
+
+
+def test_values_of_rows_without_a_prediction_are_not_counted_as_imputed(model, tmp_path):
+    data = {"colour": ["red", "pink"], "size": [None, None], "x": [0.1, 0.2]}
+    new = written(data, tmp_path / "new.csv")
+    assert predicted(model, new)[1].imputed == {"size": 2}
+    assert predicted(model, new, unknown="null")[1].imputed == {"size": 1}
 
 
 def test_fail_names_the_first(model, new, run):

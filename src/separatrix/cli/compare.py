@@ -17,6 +17,7 @@ from separatrix.cli.options import (
     Date,
     DatesBy,
     Db,
+    Decimal,
     Delimiter,
     Exclude,
     Features,
@@ -86,6 +87,7 @@ def compare(
     category: Category = None,
     number: Number = None,
     date: Date = None,
+    decimal: Decimal = None,
     dates: DatesBy = None,
     target_encode: TargetEncode = None,
     certify: Annotated[
@@ -176,6 +178,7 @@ def compare(
         date,
         dates,
         target_encode,
+        decimal,
     )
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:

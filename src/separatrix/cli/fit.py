@@ -33,6 +33,7 @@ from separatrix.cli.options import (
     Date,
     DatesBy,
     Db,
+    Decimal,
     Delimiter,
     Exclude,
     Features,
@@ -79,6 +80,7 @@ def fit(
     category: Category = None,
     number: Number = None,
     date: Date = None,
+    decimal: Decimal = None,
     dates: DatesBy = None,
     target_encode: TargetEncode = None,
     model: Annotated[
@@ -207,7 +209,7 @@ def fit(
             "--record": record, "--every": every,
             "--weight": weight, "--missing": missing, "--text-method": text_method, "--max-levels": max_levels,
             "--category": category, "--number": number, "--date": date, "--dates": dates,
-            "--target-encode": target_encode,
+            "--target-encode": target_encode, "--decimal": decimal,
             "--split": split, "--class-weight": class_weight, "--calibrate": calibrate, "--threshold": threshold,
             "--positive": positive, "--tune": tune or None, "--cv": cv,
         }  # fmt: skip
@@ -230,6 +232,7 @@ def fit(
             date,
             dates,
             target_encode,
+            decimal,
         )
         options = replace(options, split=split)
         share, file = share_or_file(test, split)

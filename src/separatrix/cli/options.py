@@ -112,6 +112,23 @@ Date = Annotated[
         rich_help_panel=FEATURES,
     ),
 ]
+
+
+class DecimalMark(str, enum.Enum):
+    """The decimal mark of numbers that are text."""
+
+    point = "."
+    comma = ","
+
+
+Decimal = Annotated[
+    DecimalMark | None,
+    typer.Option(
+        help="Decimal mark of numbers that are text, where 1.549 or 1,549 could be either. [default: as the columns "
+        "show]",
+        rich_help_panel=FEATURES,
+    ),
+]
 DatesBy = Annotated[
     Dates | None,
     typer.Option(
@@ -224,7 +241,7 @@ def asked_of(
     target: str | None, features: list[str] | None, exclude: list[str] | None, weight: str | None,
     text: list[str] | None, text_method: TextMethod | None, missing: Missing | None, scale: Scale | None,
     max_levels: int | None, category: list[str] | None, number: list[str] | None, date: list[str] | None,
-    dates: Dates | None, target_encode: list[str] | None,
+    dates: Dates | None, target_encode: list[str] | None, decimal: DecimalMark | None = None,
 ) -> Any:  # fmt: skip
     """Return the column options of a command."""
     from separatrix.tables.columns import ColumnOptions
@@ -234,7 +251,7 @@ def asked_of(
         "tfidf" if text_method is None else text_method.value, "impute" if missing is None else missing.value,
         None if scale is None else scale.value, 100 if max_levels is None else max_levels, tuple(category or ()),
         tuple(number or ()), tuple(date or ()), "parts" if dates is None else dates.value,
-        target_encode=tuple(target_encode or ()),
+        target_encode=tuple(target_encode or ()), decimal="" if decimal is None else decimal.value,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import typer
 
 from separatrix.cli.guard import guard
 from separatrix.cli.options import OUTPUT, Db, Delimiter, Source, Sql, Unknown, UnknownCategories, open_named
-from separatrix.cli.writing import say, say_unknown
+from separatrix.cli.writing import say, say_imputed, say_unknown
 
 
 def predict(
@@ -71,6 +71,7 @@ def predict(
             loaded, opened, options, counts, watch=lambda rows, part: bar("predict", rows=rows, part=part)
         )
         write_predictions(output, tables, as_json=json)
+    say_imputed(counts.imputed)
     say_unknown(counts.unknown, unknown.value)
     if counts.incomplete:
         why = " or unknown categories" if counts.unknown and unknown.value == "null" else ""

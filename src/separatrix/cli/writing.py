@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from separatrix.cli.guard import guard
-from separatrix.text import printable
+from separatrix.text import listed, printable
 
 if TYPE_CHECKING:
     from separatrix.insight.trace import Trace
@@ -162,6 +162,14 @@ def say_unknown(counts: Mapping[str, int], unknown: str) -> None:
     columns = ", ".join(f"{name} {n:,}" for name, n in counts.items())
     what = "no prediction" if unknown == "null" else "encoded as none of the known ones"
     say(f"unknown categories, {what}: {columns} (--unknown)", err=True)
+
+
+def say_imputed(counts: Mapping[str, int]) -> None:
+    """Print how many missing values were imputed, by column, most first."""
+    if counts:
+        columns = sorted(counts.items(), key=lambda pair: -pair[1])
+        shown = listed([f"{name} {n:,}" for name, n in columns])
+        say(f"missing values imputed: {shown}", err=True)
 
 
 def print_content(text: str, *, nl: bool = True) -> None:

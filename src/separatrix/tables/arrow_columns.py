@@ -47,6 +47,13 @@ def as_texts(column: Any) -> list[str | None]:
     return [None if value is None else texts_of(value)[0] for value in column.to_pylist()]
 
 
+def is_text(column: Any) -> bool:
+    """Return whether an Arrow column holds text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
 def as_floats(column: Any) -> NDArray[np.float64]:
     """Return an Arrow column of numbers, NaN where one is missing."""
     import pyarrow as pa

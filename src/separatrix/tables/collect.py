@@ -30,7 +30,7 @@ from separatrix.tables.reading import (
     table_rows,
     without_column,
 )
-from separatrix.tables.roles import ENOUGH, RolesChanged, suggested
+from separatrix.tables.roles import AS_TEXT, ENOUGH, RolesChanged, suggested
 from separatrix.tables.sources.base import Column, ColumnsChangedError, MatrixSource, TableSource
 from separatrix.tables.split_column import SplitReader
 from separatrix.tables.store import RowCollector, RowStore
@@ -66,6 +66,8 @@ class Collected:
         The rows that are kept.
     options : ColumnOptions
         What was asked for.
+    flags : tuple of str
+        How false and true are written, where these are the labels and the source is text.
     """
 
     where: str
@@ -78,6 +80,7 @@ class Collected:
     missing: dict[str, int]
     rows: RowStore
     options: ColumnOptions
+    flags: tuple[str, ...] = ()
 
     def number_name(self, place: int) -> str:
         """Return the name of a number column or part of a date, for messages."""
@@ -121,11 +124,12 @@ def collect(
         return _collect_matrix(source, options, RowCollector(source.name, limit, folder, on_disk), watch)
     options = options.with_names({column.name: column for column in source.columns})
     detected: dict[str, Role] = {}
+    flags: set[str] = set()
     changed = False
     while True:
         store = RowCollector(source.name, limit, folder, on_disk)
         try:
-            return _collect_table(source, options, detected, store, exact, labelled, watch)
+            return _collect_table(source, options, detected, flags, store, exact, labelled, watch)
         except RolesChanged as change:  # once more from the beginning
             detected |= change.roles
         except NotationError as problem:  # later rows are written otherwise than those that decided
@@ -144,6 +148,7 @@ def _collect_table(
     source: TableSource,
     options: ColumnOptions,
     detected: dict[str, Role],
+    flags: set[str],
     store: RowCollector,
     exact: bool,
     labelled: bool,
@@ -151,13 +156,18 @@ def _collect_table(
 ) -> Collected:
     if options.text:
         source.settle()
+    natives = {name for name, role in detected.items() if role.role == "number" and not role.notation}
+    if any(column.kind == "text" for column in source.columns if column.name in natives):
+        source.read_as(sorted(natives), [])  # their texts have been looked at
     chosen = choose(source.name, source.columns, options, detected, labelled=labelled)
     read_as_text(source, chosen, [column.name for column in chosen.numbers if column.kind == "number"])
     levels = [
         Levels(source.name, column.name, category=True, text=source.first_text(column.name))
         for column in chosen.categories
     ]
-    classes = Levels(source.name, chosen.target.name) if chosen.target is not None else None
+    target = chosen.target
+    flags |= {target.name} if target is not None and target.kind == "flag" else set()  # read as text from now on
+    classes = None if target is None else Levels(source.name, target.name, flags=target.name in flags)
     reader = Reader(source.name, chosen, levels, classes, exact=exact)
     reader.split = None if options.split is None else SplitReader(source.name, options.split)
     hashing = [vectoriser(Feature(c.name, "text", "text")) for c in chosen.texts]
@@ -170,7 +180,7 @@ def _collect_table(
             if not first_rows:
                 first_rows = reader.rows
                 if first_rows >= ENOUGH:
-                    _check_roles(keeper, levels, options, detected, raw.numbers, done=False)
+                    _check_roles(keeper, levels, options, detected, raw.numbers, untyped=not source.typed, done=False)
             if chosen.target is not None and classes is not None:
                 _check_target(source.name, chosen.target, classes.codes, keeper.kept, done=False)
             if hashing:
@@ -189,7 +199,7 @@ def _collect_table(
         labels = _sorted_labels(list(keeper.met(-1, classes.codes)))
         _check_target(source.name, chosen.target, labels, keeper.kept, done=True, n_read=reader.rows)
     numbers = store.numbers(first_rows) if reader.rows == first_rows else None
-    _check_roles(keeper, levels, options, detected, numbers, done=True)
+    _check_roles(keeper, levels, options, detected, numbers, untyped=not source.typed, done=True)
     names = [sorted(keeper.met(place, level.codes)) for place, level in enumerate(levels)]
     new = [Recode.table(level.codes, ordered) for level, ordered in zip(levels, names, strict=True)]
     rows = store.finish(Recode(new, None if classes is None else Recode.table(classes.codes, labels)))
@@ -204,6 +214,7 @@ def _collect_table(
         keeper.missing,
         rows,
         options,
+        () if classes is None or len(classes.spelled) < 2 else (classes.spelled[False], classes.spelled[True]),
     )
 
 
@@ -213,6 +224,8 @@ def read_as_text(source: TableSource, chosen: ChosenColumns, numbers: list[str])
         return
     texts = {column.name for column in (*chosen.dates, *chosen.texts)} | set(chosen.notations)
     texts |= {column.name for column in chosen.categories if column.kind not in ("text", "flag")}
+    if chosen.target is not None and chosen.target.kind == "flag":  # for how true and false are written
+        texts.add(chosen.target.name)
     if any(column.kind != "text" for column in source.columns if column.name in texts):
         source.settle()
         source.read_as(numbers, sorted(texts))
@@ -225,6 +238,7 @@ def _check_roles(
     detected: dict[str, Role],
     numbers: Any,
     *,
+    untyped: bool,
     done: bool,
 ) -> None:
     """Read all rows again if their values suggest other roles of columns; refuse columns of numbers with slips.
@@ -241,8 +255,8 @@ def _check_roles(
     keeper.settled = seen
     lacking = keeper.lacking if done else {}
     first_rows = {column.name: levels[k].first_rows for k, column in enumerate(keeper.chosen.categories)}
-    roles, problems = suggested(chosen, options, values, numbers, lacking, keeper.kept, first_rows)
-    decided = {name for name, role in detected.items() if role.role == "category"}
+    roles, problems = suggested(chosen, options, values, numbers, lacking, keeper.kept, first_rows, detected, untyped)
+    decided = {name for name, role in detected.items() if role.role == "category" and role.why != AS_TEXT}
     roles = {name: role for name, role in roles.items() if name not in decided}
     if not done:  # more rows may fill it
         roles = {name: role for name, role in roles.items() if role.why != "empty"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from separatrix.tables.notations import TIMES, parts_of
+from separatrix.tables.date_notations import TIMES, parts_of
 from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.dialect import header_hint
 from separatrix.tables.split_column import parse_split
@@ -18,6 +18,7 @@ MISSING = ("impute", "drop", "mean", "fail")
 SCALES = ("standard", "minmax", "none")
 TEXT_METHODS = ("tfidf", "hashed")
 DATE_METHODS = ("parts", "seconds", "drop")
+DECIMALS = ("", ".", ",")
 _LIKELY = ("target", "label", "class", "y", "outcome", "category", "diagnosis", "species", "response")
 _LONGEST_HINT = 100  # letters of a name that a hint repeats
 
@@ -56,6 +57,8 @@ class ColumnOptions:
     split : str, optional
         How the test set is drawn, if not at random: ``time:COL`` or ``group:COL``. The column is no feature unless
         ``features`` names it.
+    decimal : {"", ".", ","}
+        The decimal mark of numbers that are text; empty: as the values show.
     """
 
     target: str | None = None
@@ -74,6 +77,7 @@ class ColumnOptions:
     detect: bool = True
     split: str | None = None
     target_encode: tuple[str, ...] = ()
+    decimal: str = ""
 
     def __post_init__(self) -> None:
         for name, value, accepted in (
@@ -81,6 +85,7 @@ class ColumnOptions:
             ("scale", self.scale or "none", SCALES),
             ("text_method", self.text_method, TEXT_METHODS),
             ("dates", self.dates, DATE_METHODS),
+            ("decimal", self.decimal, DECIMALS),
         ):
             if value not in accepted:
                 raise ValueError(f"{name} must be one of {', '.join(accepted)}; found {value!r}")
@@ -118,12 +123,15 @@ class Role:
         Why it is left out.
     warning : str
         What a person should know of it, in a sentence.
+    decimal : str
+        The decimal mark that its values show; empty where they show none.
     """
 
     role: str
     notation: str = ""
     why: str = ""
     warning: str = ""
+    decimal: str = ""
 
 
 @dataclass(frozen=True)

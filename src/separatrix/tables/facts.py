@@ -174,6 +174,8 @@ class Facts:
         Of ``--cv`` and ``--tune``: scores on folds of the training rows.
     tuning : TuningRecord or None
         Of ``--tune``: the candidates and their scores.
+    flags : tuple of str
+        How false and true were written, where these are the labels and the source was text; empty otherwise.
     """
 
     version: int = VERSION
@@ -203,6 +205,7 @@ class Facts:
     seconds: float | None = None
     cross_validation: CrossValidation | None = None
     tuning: TuningRecord | None = None
+    flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS.items():
@@ -214,11 +217,14 @@ class Facts:
             ("constant", str),
             ("notes", str),
             ("mistakes", int),
+            ("flags", str),
         ):
             if not all(isinstance(each, kind) for each in getattr(self, name)):
                 raise ValueError(f"the facts about the model are damaged: {name} holds something else")
         if not all(isinstance(name, str) and type(count) is int for name, count in self.missing.items()):
             raise ValueError("the facts about the model are damaged: missing holds something else than counts")
+        if len(self.flags) not in (0, 2):
+            raise ValueError("the facts about the model are damaged: flags holds something else than two texts")
         if self.test is not None and (not self.test.n or len(self.test.confusion) < len(self.classes)):
             raise ValueError("the facts about the model are damaged: the test scores are of no rows or other classes")
 
@@ -269,7 +275,7 @@ class Facts:
                 own["tuning"] = TuningRecord(**{key: _tuples(value) for key, value in own["tuning"].items()})
             own["classes"] = tuple(ClassCount(**each) for each in own.get("classes", ()))
             own["updates"] = tuple(UpdateRecord(**each) for each in own.get("updates", ()))
-            for name in ("constant", "notes", "mistakes"):
+            for name in ("constant", "notes", "mistakes", "flags"):
                 own[name] = tuple(own.get(name, ()))
             if own.get("test") is not None:
                 own["test"] = Scores.from_dict(own["test"])
@@ -285,7 +291,7 @@ _KINDS: dict[str, Any] = {
     "data": str | None, "on_disk": bool, "status": str, "converged": bool, "interrupted": bool,
     "progress": TrainingProgress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
     "certificate": dict | None, "no_certificate": str, "updates": tuple, "seconds": float | int | None,
-    "cross_validation": CrossValidation | None, "tuning": TuningRecord | None,
+    "cross_validation": CrossValidation | None, "tuning": TuningRecord | None, "flags": tuple,
 }  # fmt: skip
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import known, texts_of, values_of
-from separatrix.tables.notations import ABSENT, NUMBERS, are_answers, looks_dated, not_in, number_notation
+from separatrix.tables.date_notations import looks_dated
+from separatrix.tables.notations import ABSENT, NUMBERS, all_in_parentheses, are_answers, not_in, number_notation
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.sources.cells import is_number, means_number
 from separatrix.tables.sources.messages import quoted
@@ -37,6 +38,8 @@ class Levels:
         Whether these are categories, whose values are texts, or labels, which are what the source has.
     text : tuple of int and str, optional
         The first row (from 1) with a value that is not a number, and that value, where the source knows it.
+    flags : bool
+        Whether the values are texts for true and false: their codes are those of booleans, ``spelled`` has the texts.
     """
 
     def __init__(
@@ -47,9 +50,11 @@ class Levels:
         known: Sequence[Any] | None = None,
         category: bool = False,
         text: tuple[int, str] | None = None,
+        flags: bool = False,
     ) -> None:
         self._where, self._name, self._category, self._text = where, name, category, text
-        self._fixed = known is not None
+        self._fixed, self._flags = known is not None, flags
+        self.spelled: dict[bool, str] = {}  # how the first true and the first false are written
         self.unseen: Any = None  # the first value that a fixed list does not have
         self.first_rows: dict[str, int] = {}  # of each category (from 1), in a column that looks like dates
         self.codes: dict[Any, int] = {value: code for code, value in enumerate(known or ())}
@@ -79,6 +84,9 @@ class Levels:
     def _code(self, value: Any) -> int:
         if value is None or value != value:
             return MISSING
+        if self._flags and isinstance(value, str) and value.lower() in ("true", "false"):
+            text, value = value, value.lower() == "true"
+            self.spelled.setdefault(value, text)
         if not self._fixed:
             value = value if not self._category or isinstance(value, str) else texts_of(value)[0]
             return self.codes.setdefault(value, len(self.codes))
@@ -98,8 +106,8 @@ class Levels:
         counts : dict
             How many cells have each value.
         """
-        if any(map(_CODE.fullmatch, counts)) or are_answers(counts):  # 007 is a name, and so is 12 beside it
-            return None
+        if any(map(_CODE.fullmatch, counts)) or are_answers(counts) or all_in_parentheses(counts):
+            return None  # 007 is a name, and so is 12 beside it
         first = list(itertools.islice(counts, _SAMPLE))
         likely = [value for value in first if means_number(value)]
         cells = sum(counts[value] for value in likely), sum(counts[value] for value in first)

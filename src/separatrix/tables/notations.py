@@ -1,84 +1,60 @@
-"""How cells of text stand for numbers, dates and times: notations that a whole column has in common.
+"""How cells of text stand for numbers: notations that a whole column has in common, as 1,234.50 and 12 km.
 
-A notation is found from the different values of a column (``number_notation``, ``date_notation``), is kept in the
-model, and reads the same column of other files (``read_numbers``, ``read_moments``). Dates become numbers of their
-parts (``date_parts``): year, month, day, weekday, hour, and the sine and cosine of those that are cyclic.
+A notation is found from the different values of a column (``number_notation``), is kept in the model, and reads the
+same column of other files (``read_numbers``). Dates and times are in date_notations.py.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
-from separatrix.tables.arrow_columns import as_floats, known, missing_text, number_column, text_column, values_of
-from separatrix.tables.sources.cells import SPACES, is_number
+from separatrix.tables.arrow_columns import as_floats, is_text, known, missing_text, text_column, values_of
+from separatrix.tables.sources.cells import SPACES
 
 # Cells that say that a value is missing, where all others of the column are numbers or dates.
 ABSENT = frozenset(
-    {"", "?", "-", "--", ".", "na", "n.a.", "n/a", "#n/a", "none", "null", "nil", "nan", "unknown", "missing"}
-)
+    ("", "?", "-", "--", "\u2212", "\u2013", "\u2014", ".", "na", "n.a.", "n/a", "#n/a", "none", "null", "nil", "nan",
+     "unknown", "missing")
+)  # fmt: skip
 _PLAIN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_SIGN = "[+-]?"
-_SPACES = " \u00a0\u202f"
-_HEAD = f"(?:[+-]?(?:[$€£][{_SPACES}]?)?|[$€£][{_SPACES}]?[+-])"  # -$3 or $-3
-_TAIL = f"(?:[{_SPACES}]?[%$€£])?"
+_SIGN = "[+\u2212-]?"
+SPACES_WITHIN = " \u00a0\u202f"
+CURRENCIES = "$€£"
+_MONEY = f"(?:[{CURRENCIES}][{SPACES_WITHIN}]?)?"
+_TAIL = f"(?:[{SPACES_WITHIN}]?[%{CURRENCIES}])?"
+# A number as -$3, $-3, or ($3) and $(3) for a negative one.
+_WRITTEN = rf"{_SIGN}{_MONEY}(?:@){_TAIL}|{_MONEY}{_SIGN}(?:@){_TAIL}|{_MONEY}\({_MONEY}(?:@){_TAIL}\){_TAIL}"
 _NUMBERS = {  # notation: what its numbers match, the thousands separators, the decimal mark
     "1234.5": (_PLAIN, "", "."),
     "1,234.5": (r"[1-9][0-9]{0,2}(?:,[0-9]{3})*(?:\.[0-9]*)?|0(?:\.[0-9]*)?|" + _PLAIN, ",", "."),
     "1234,5": (r"[0-9]+(?:,[0-9]+)?(?:[eE][+-]?[0-9]+)?", "", ","),
     "1.234,5": (r"[1-9][0-9]{0,2}(?:\.[0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", ".", ","),
+    "1'234.5": ("[1-9][0-9]{0,2}(?:['\u2019][0-9]{3})*(?:[.][0-9]*)?|0(?:[.][0-9]*)?|" + _PLAIN, "'\u2019", "."),
     "1 234,5": ("[1-9][0-9]{0,2}(?:[ \u00a0\u202f][0-9]{3})*(?:,[0-9]+)?|[0-9]+(?:,[0-9]+)?", " \u00a0\u202f", ","),
 }
 NUMBERS = tuple(_NUMBERS)
 _UNIT = r"(?:[^\W\d_]|[°/·]){1,12}"  # km, km/h, °C, m²
-_WITH_UNIT = re.compile(f"[+-]?[0-9.][0-9.,{_SPACES}]*?([{_SPACES}]?)({_UNIT})")
+_WITH_UNIT = re.compile(f"{_SIGN}[0-9.][0-9.,'\u2019{SPACES_WITHIN}]*?([{SPACES_WITHIN}]?)({_UNIT})")
+_IN_PARENTHESES = re.compile(r"[^0-9]*\(([0-9]+)\)[^0-9]*")
+_NO_DIGITS, _EXPONENT = re.compile("[^0-9.,]"), re.compile("[0-9][eE][+-]?[0-9]")
+_EITHER = re.compile("[0-9]+|[1-9][0-9]{0,2}[.,][0-9]{3}")
 _CODE = re.compile("0[0-9]+")  # digits with a zero in front: a name where all are equally long
 _SEVERAL = re.compile("[0-9]{1,2}(?:,[0-9]{1,2})+")
 _FEW = 20
-_FIRST = 50  # values that show a notation of dates
-_MOSTLY, _SURE = 0.8, 0.95  # of the first values, and of all cells, in a column of dates in which some cells are wrong
-ISO = "iso"
-_DAYS = (
-    "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%m/%d/%y",
-    "%d/%m/%y", "%d.%m.%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%b %d %Y", "%d %B %Y", "%B %d, %Y",
-    "%Y%m%d", "%a %d %b %Y", "%a, %d %b %Y", "%a %b %d %Y",
-)  # fmt: skip
-_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-TIMES = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
-MONTHS = "%Y-%m"  # as 2024-01: the first day of the month
-DATES = (ISO, *(day + clock for day in _DAYS for clock in _CLOCKS), *TIMES, MONTHS)
-_YEAR_AND_MONTH = "^(?:1[5-9]|2[0-4])[0-9]{2}-(?:0[1-9]|1[0-2])$"
-_ISO_TEXT = re.compile(
-    r"(?=.*[-:])(?:([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:$|[T ]+(?=[0-9])))?"
-    r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{1,2})(?:\.([0-9]*))?)?(?: ?(Z|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
-)
-_SHORT_MINUTE = ":[0-9](?:[^0-9]|$)"
-_SHORT_YEAR = "[-/.][0-9]{2}(?: |$)"
-_LOOKS_DATED = re.compile(r"[0-9]{1,4}[-/. :][0-9A-Za-z]|[A-Za-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}|[0-9]{1,2} [A-Za-z]{3}")
-_CYCLES = {"month": 12.0, "day": 31.0, "weekday": 7.0, "hour": 24.0}
-PARTS = (
-    "year", "month", "day", "weekday", "hour", "seconds",
-    *(f"{part} {wave}" for part in _CYCLES for wave in ("sine", "cosine")),
-)  # fmt: skip
-_CLOCK_PARTS = ("hour", "seconds", "hour sine", "hour cosine")
-_SECOND = 1_000_000  # microseconds
 
 
-# ---------------------------------------------------------------------------------------------- numbers
-
-
-def number_notation(values: Collection[str], *, sure: bool = False) -> str | None:
+def number_notation(values: Collection[str], *, sure: bool = False, decimal: str = "") -> str | None:
     """Return the notation in which all texts are numbers, but for those that say that one is missing; None if none.
 
-    Codes with zeros in front, and answers of several as 1,2 among 1, 2 and 3, are numbers only where it is ``sure``
-    that these are numbers.
+    Where the decimal mark of the table is known, as in ``decimal``, notations with this mark come first. Codes with
+    zeros in front, and answers of several as 1,2 among 1, 2 and 3, are numbers only where it is ``sure`` that these
+    are numbers.
 
     Examples
     --------
@@ -90,6 +66,10 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     (None, None, None)
     >>> number_notation(["00501", "90210"]), number_notation(["00501", "90210"], sure=True)
     (None, '1234.5')
+    >>> number_notation(["1.549", "297"]), number_notation(["1.549", "297"], decimal=",")
+    ('1234.5', '1.234,5')
+    >>> number_notation(["(1,234.50)", "7.25"]), number_notation(["1'234.5", "8"]), number_notation(["(1)", "(2)"])
+    ('1,234.5', "1'234.5", None)
     """
     sample = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
     if not sample:
@@ -97,15 +77,51 @@ def number_notation(values: Collection[str], *, sure: bool = False) -> str | Non
     digits = {len(text) for text in sample}
     if not sure and any(map(_CODE.fullmatch, sample)) and (len(digits) == 1 or all(text.isdigit() for text in sample)):
         return None  # 007 and 012, 00501 and 90210 are names
-    if not sure and are_answers(sample):
+    if not sure and (are_answers(sample) or all_in_parentheses(sample)):  # (1) and (2) are names
         return None
     unit = _unit(sample)
-    bare = [text.removesuffix(unit).rstrip(_SPACES) for text in sample] if unit else sample
-    for notation in _NUMBERS:
+    bare = [text.removesuffix(unit).rstrip(SPACES_WITHIN) for text in sample] if unit else sample
+    marked = decimal and any("." in text or "," in text for text in bare)
+    for notation in sorted(_NUMBERS, key=lambda each: marked and _NUMBERS[each][2] != decimal):
         match = _pattern(notation).fullmatch
         if all(map(match, bare)):
             return f"{notation} {unit}" if unit else notation
     return None
+
+
+def either_mark(values: Iterable[str]) -> str:
+    """Return the mark of numbers that could be decimals or have thousands apart: 1.549 and 297. Empty if none could.
+
+    Examples
+    --------
+    >>> either_mark(["1.549", "297"]), either_mark(["$1,549", "?"]), either_mark(["1.549", "0.82"]), either_mark(["1"])
+    ('.', ',', '', '')
+    """
+    marks: set[str] = set()
+    for value in values:
+        text = value.strip(SPACES)
+        if text.lower() in ABSENT:
+            continue
+        digits = _NO_DIGITS.sub("", text)
+        if _EITHER.fullmatch(digits) is None or _EXPONENT.search(text):
+            return ""
+        marks |= {mark for mark in ".," if mark in digits}
+    return marks.pop() if len(marks) == 1 else ""
+
+
+def decimal_mark(notation: str, values: Iterable[str]) -> str:
+    """Return the decimal mark that texts in a notation show: empty where none has one, and where it is not certain.
+
+    Examples
+    --------
+    >>> decimal_mark("1234,5", ["0,82"]), decimal_mark("1,234.5", ["1,549"]), decimal_mark("1234.5", ["7"])
+    (',', '', '')
+    """
+    every = list(values)
+    base, _ = _parted(notation)
+    _, thousands, decimal = _NUMBERS[base]
+    shown = any(decimal in text for text in every) or (len(thousands) == 1 and any(thousands in text for text in every))
+    return decimal if shown and not either_mark(every) else ""
 
 
 def _unit(sample: Sequence[str]) -> str:
@@ -136,6 +152,18 @@ def _parted(notation: str) -> tuple[str, str]:
     return base, notation[len(base) + 1 :]
 
 
+def number_parts(notation: str) -> tuple[str, str, str]:
+    """Return the marks of thousands, the decimal mark and the unit of a notation of numbers.
+
+    Examples
+    --------
+    >>> number_parts("1,234.5 km"), number_parts("1234,5")
+    ((',', '.', 'km'), ('', ',', ''))
+    """
+    base, unit = _parted(notation)
+    return *_NUMBERS[base][1:], unit
+
+
 def are_answers(sample: Collection[str]) -> bool:
     """Return whether few texts are answers of one or several: 1,2 and 1,3 among at least as many of 1, 2 and 3.
 
@@ -152,6 +180,17 @@ def are_answers(sample: Collection[str]) -> bool:
     return bool(several) and ascending and len(several) <= single == len(sample) - len(several)
 
 
+def all_in_parentheses(sample: Collection[str]) -> bool:
+    """Return whether all texts are whole numbers in parentheses, as (1), (2), (3): names rather than negative numbers.
+
+    Examples
+    --------
+    >>> all_in_parentheses(["(1)", "(2)"]), all_in_parentheses(["(1)", "2"]), all_in_parentheses(["(1.50)"])
+    (True, False, False)
+    """
+    return all(map(_IN_PARENTHESES.fullmatch, sample))
+
+
 def not_in(notation: str, values: Iterable[str]) -> list[str]:
     """Return the texts that are not numbers of a notation, nor say that one is missing.
 
@@ -165,7 +204,12 @@ def not_in(notation: str, values: Iterable[str]) -> list[str]:
 
 
 def _pattern(notation: str) -> re.Pattern[str]:
-    return re.compile(f"{_HEAD}(?:{_NUMBERS[notation][0]}){_TAIL}")
+    return re.compile(written(_NUMBERS[notation][0]))
+
+
+def written(number: str) -> str:
+    """Return the regular expression of numbers with signs, currencies, per cent and parentheses around ``number``."""
+    return f"(?:{_WRITTEN.replace('@', number)})"
 
 
 def read_numbers(column: Any, notation: str) -> Floats:
@@ -186,19 +230,20 @@ def read_numbers(column: Any, notation: str) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not _is_text(column):
+    if not is_text(column):
         return as_floats(column)
     encoded = column.dictionary_encode()
     texts = pc.utf8_trim(encoded.dictionary.cast(pa.string()), SPACES)
     base, unit = _parted(notation)
     pattern, thousands, decimal = _NUMBERS[base]
-    bare = pc.replace_substring_regex(texts, f"[{_SPACES}]?{re.escape(unit)}$", "") if unit else texts
-    fits = pc.match_substring_regex(bare, f"^{_HEAD}(?:{pattern}){_TAIL}$")
+    bare = pc.replace_substring_regex(texts, f"[{SPACES_WITHIN}]?{re.escape(unit)}$", "") if unit else texts
+    fits = pc.match_substring_regex(bare, f"^{written(pattern)}$")
     plain = pc.match_substring_regex(texts, f"^{_SIGN}{_PLAIN}$")  # another file may be written so
-    marks = pc.replace_substring_regex(bare, f"[$€£%{_SPACES}{thousands}]", "")
-    digits = pc.if_else(fits, pc.replace_substring(marks, decimal, "."), texts)
+    marks = pc.replace_substring_regex(bare, f"[{CURRENCIES}%){SPACES_WITHIN}{thousands}]", "")
+    digits = pc.if_else(fits, pc.replace_substring(pc.replace_substring(marks, decimal, "."), "(", "-"), texts)
+    digits = pc.replace_substring_regex(pc.replace_substring(digits, "\u2212", "-"), r"^\+", "")
     fits = pc.or_(fits, plain)
-    numbers = pc.if_else(fits, pc.replace_substring_regex(digits, r"^\+", ""), missing_text()).cast(pa.float64())
+    numbers = pc.if_else(fits, digits, missing_text()).cast(pa.float64())
     numbers = np.append(as_floats(numbers), np.nan)
     absent = pc.is_in(pc.utf8_lower(texts), text_column(sorted(ABSENT)))
     bad = np.append(~np.array(pc.or_(fits, absent).to_pylist(), dtype=bool), False)
@@ -206,239 +251,3 @@ def read_numbers(column: Any, notation: str) -> Floats:
     if bad.any() and (wrong := bad[places]).any():
         raise ValueError(int(np.flatnonzero(wrong)[0]))
     return np.asarray(numbers[places])
-
-
-def _is_text(column: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
-
-
-# ---------------------------------------------------------------------------------------------- dates and times
-
-
-def date_notation(values: Iterable[str], *, sure: bool = False) -> str | None:
-    """Return the notation in which all texts are dates or times, but for those that say that one is missing.
-
-    Where the day and the month could change places, the month is first; None if there is no notation. Numbers are
-    dates only where it is ``sure`` that these are dates.
-
-    Examples
-    --------
-    >>> date_notation(["2024-01-05", "2023-12-31"]), date_notation(["5.1.2024", "31.12.2023"])
-    ('iso', '%d.%m.%Y')
-    >>> date_notation(["01/02/2024", "31/12/2023"]), date_notation(["01/02/2024"]), date_notation(["9:30", "17:05"])
-    ('%d/%m/%Y', '%m/%d/%Y', '%H:%M')
-    >>> date_notation(["2024-01", "2023-12"]), date_notation(["Fri 05 Jan 2024"]), date_notation(["2024-13", "2024-01"])
-    ('%Y-%m', '%a %d %b %Y', None)
-    >>> date_notation(["1.5", "2.25"]), date_notation(["red", "blue"])
-    (None, None)
-    """
-    texts = [text for value in values if (text := value.strip(SPACES)).lower() not in ABSENT]
-    if not texts:
-        return None
-    if not sure and (not all(map(_LOOKS_DATED.search, texts[:50])) or all(map(is_number, texts[:50]))):
-        return None
-    sample, every = text_column(texts[:50]), None
-    for notation in DATES:
-        if notation == ISO and not all("-" in text for text in texts[:50]):  # times of a day
-            continue
-        if _moments(sample, notation) is None:
-            continue
-        every = text_column(texts) if every is None else every
-        if _moments(every, notation) is not None:
-            return notation
-    return None
-
-
-def looks_dated(text: str) -> bool:
-    """Return whether a text has the look of a date."""
-    return _LOOKS_DATED.search(text) is not None
-
-
-def mostly_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
-    """Return the notation in which almost all cells are dates, and the texts that are not; None if there is none.
-
-    Examples
-    --------
-    >>> cells = {f"2024-01-{day:02}": 1 for day in range(1, 31)}
-    >>> mostly_dates({**cells, "soon": 1}), mostly_dates({**cells, **{word: 9 for word in ("a", "b", "c")}})
-    (('iso', ['soon']), None)
-    """
-    texts = {text: n for value, n in counts.items() if (text := value.strip(SPACES)).lower() not in ABSENT}
-    first, cells = list(texts)[:_FIRST], sum(texts.values())
-    if sum(map(looks_dated, first)) < _MOSTLY * len(first) or cells < _FEW or all(map(is_number, first)):
-        return None
-    columns = [text_column([text]) for text in first]
-    for notation in DATES:
-        if sum(_moments(column, notation) is not None for column in columns) >= _MOSTLY * len(first):
-            wrong = _not_dates(list(texts), notation, int((1 - _SURE) * cells))
-            if wrong and sum(texts[text] for text in wrong) <= (1 - _SURE) * cells:
-                return notation, wrong
-    return None
-
-
-def _not_dates(texts: list[str], notation: str, most: int) -> list[str]:
-    """Return the texts that are not in a notation, found by halves; a few more than ``most`` if there are more."""
-    if not texts or _moments(text_column(texts), notation) is not None:
-        return []
-    if len(texts) == 1:
-        return texts
-    half = len(texts) // 2
-    wrong = _not_dates(texts[:half], notation, most)
-    return wrong if len(wrong) > most else wrong + _not_dates(texts[half:], notation, most - len(wrong))
-
-
-def _moments(texts: Any, notation: str) -> Any:
-    """Return texts as moments of Arrow without a zone; None if one of them is none in this notation."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if notation == ISO:
-        for zone in (None, "UTC"):
-            try:
-                return texts.cast(pa.timestamp("us", zone)).cast(pa.int64())
-            except pa.ArrowInvalid:
-                continue
-        return _iso_moments(texts)
-    if notation == MONTHS and not pc.all(pc.match_substring_regex(texts, _YEAR_AND_MONTH)).as_py():
-        return None
-    made = pc.strptime(texts, format=notation, unit="us", error_is_null=True)
-    if made.null_count > texts.null_count:
-        return None
-    if "%y" in notation and not pc.all(pc.match_substring_regex(texts, _SHORT_YEAR)).as_py():  # 1.2.3 is a version
-        return None
-    if "%M" in notation and pc.any(pc.match_substring_regex(texts, _SHORT_MINUTE)).as_py():  # 3:2 is a result
-        return None
-    if "%Y" in notation and (pc.min(pc.year(made)).as_py() or 1000) < 1000:  # 24 is not a year of four digits
-        return None
-    return made.cast(pa.int64())
-
-
-def _iso_moments(texts: Any) -> Any:
-    """Return dates and times that Arrow does not cast: 2024-1-5, times of a day, some with a zone and some without."""
-    encoded = texts.dictionary_encode()
-    moments = [_iso_moment(text) for text in encoded.dictionary.to_pylist()]
-    if None in moments:
-        return None
-    return number_column(np.array(moments, dtype=np.int64)).take(encoded.indices)
-
-
-def _iso_moment(text: str) -> int | None:
-    """Return the microseconds since 1970, or of a time alone since midnight; None for another text."""
-    match = _ISO_TEXT.fullmatch(text)
-    if match is None:
-        return None
-    year, month, day, hours, minutes, seconds, fraction, zone = match.groups()
-    microseconds = 0
-    if year is not None:
-        try:
-            days = date(int(year), int(month), int(day)).toordinal() - date(1970, 1, 1).toordinal()
-        except ValueError:  # there is no 30 February
-            return None
-        microseconds = days * 86400 * _SECOND
-    if hours is not None:
-        second = (int(hours) * 60 + int(minutes)) * 60 + int(seconds or 0)
-        if int(minutes) > 59 or int(seconds or 0) > 59 or second > 86400:
-            return None
-        microseconds += second * _SECOND + int(((fraction or "") + "000000")[:6])
-    if zone not in (None, "Z"):
-        east = int(zone[1:3]) * 60 + int(zone[3:].lstrip(":") or 0)
-        microseconds -= (-east if zone[0] == "-" else east) * 60 * _SECOND
-    return microseconds
-
-
-def is_clock(notation: str) -> bool:
-    """Return whether a notation is of times of a day."""
-    return notation in TIMES
-
-
-def read_moments(column: Any, notation: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the microseconds since 1970 (of a time: since midnight) of each cell, and which are not missing.
-
-    A column of text is read in its notation, one of dates or times as it is. A cell that is none is a ValueError whose
-    only argument is its place.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> read_moments(pa.array(["1/2/1970", None, "?"]), "%m/%d/%Y")
-    (array([86400000000,           0,           0]), array([ True, False, False]))
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):  # as 20240131
-        column = column.cast(pa.int64(), safe=False).cast(pa.string())
-    if _is_text(column):
-        trimmed = pc.utf8_trim(column.cast(pa.string()), SPACES)
-        absent = pc.is_in(pc.utf8_lower(trimmed), text_column(sorted(ABSENT)))
-        texts = pc.if_else(absent, missing_text(), trimmed)
-        values = _moments(texts, notation)
-        if values is None:
-            values = _one_by_one(texts, notation)
-        if is_clock(notation):
-            values = pc.subtract(values, _since_midnight())
-    elif pa.types.is_time(kind):
-        values = column.cast(pa.time64("us")).cast(pa.int64())
-    elif pa.types.is_duration(kind):
-        values = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
-    else:
-        zone = getattr(kind, "tz", None)
-        values = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
-    there = known(values)
-    return np.where(there, values_of(values, np.int64), 0), there
-
-
-def _since_midnight() -> Any:
-    """Return 1 January 1900, on which times of a day are read, in microseconds."""
-    return number_column(np.array(["1900-01-01"], dtype="M8[us]").astype(np.int64))[0]
-
-
-def _one_by_one(texts: Any, notation: str) -> Any:
-    """Find the first text that is not in the notation."""
-    for place, cell in enumerate(texts.to_pylist()):
-        if cell is not None and _moments(text_column([cell]), notation) is None:
-            raise ValueError(place)
-    raise AssertionError("each text has the notation, but not all together")
-
-
-def parts_of(method: str, clock: bool) -> tuple[str, ...]:
-    """Return the parts that a column of dates, or of times of a day, becomes by ``--dates``."""
-    if method == "seconds":
-        return ("seconds",)
-    return _CLOCK_PARTS if clock else PARTS
-
-
-def date_parts(moments: NDArray[np.int64], there: NDArray[np.bool_], parts: tuple[str, ...]) -> Floats:
-    """Return parts of moments in microseconds, a column each; NaN where one is missing.
-
-    Weekdays count from Monday, 0. A cyclic part turns once in its cycle, so that December is near January.
-
-    Examples
-    --------
-    >>> moment = np.array(["2024-03-01T12:00"], dtype="M8[us]").astype(np.int64)
-    >>> date_parts(moment, np.array([True]), ("year", "month", "day", "weekday", "hour", "hour cosine")).tolist()
-    [[2024.0, 3.0, 1.0, 4.0, 12.0, -1.0]]
-    """
-    stamps = moments.astype("M8[us]")
-    days, months = stamps.astype("M8[D]"), stamps.astype("M8[M]")
-    day = days.astype(np.int64)
-    number: dict[str, Any] = {
-        "year": lambda: stamps.astype("M8[Y]").astype(np.int64) + 1970.0,
-        "month": lambda: months.astype(np.int64) % 12 + 1.0,
-        "day": lambda: day - months.astype("M8[D]").astype(np.int64) + 1.0,
-        "weekday": lambda: (day + 3) % 7 + 0.0,
-        "hour": lambda: (moments % (86400 * _SECOND)) // (3600 * _SECOND) + 0.0,
-        "seconds": lambda: moments / _SECOND,
-    }
-    out = np.empty((len(moments), len(parts)))
-    for place, part in enumerate(parts):
-        name, _, wave = part.partition(" ")
-        values = number[name]()
-        if wave:
-            turn = 2 * np.pi * (values - (name in ("month", "day"))) / _CYCLES[name]
-            values = np.round(np.sin(turn) if wave == "sine" else np.cos(turn), 12)  # alike on every machine
-        out[:, place] = np.where(there, values, np.nan)
-    return out

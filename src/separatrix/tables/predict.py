@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.tables.arrow_columns import number_column, text_column
 from separatrix.tables.columns import column_called, separated
@@ -46,10 +45,14 @@ class PredictOptions:
 
 @dataclass
 class PredictionCounts:
-    """How many rows there were, and how many have no prediction because values are missing."""
+    """How many rows there were, how many have no prediction because values are missing, and what was imputed.
+
+    ``imputed`` and ``unknown`` count values by column.
+    """
 
     rows: int = 0
     incomplete: int = 0
+    imputed: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
 
 
@@ -64,7 +67,7 @@ def predict(
     if options.proba and not model.has_probabilities:
         raise ValueError(_without_probabilities(model))
     rows = ModelRows(model, source, unknown=options.unknown, keep=_kept_columns(model, source, options))
-    counts.unknown = rows.unknown_rows
+    counts.unknown, counts.imputed = rows.unknown_rows, rows.imputed
     for block in rows:
         yield _predicted(model, block, options, counts)
         if watch is not None:
@@ -101,7 +104,6 @@ def _kept_columns(model: TableModel, source: Any, options: PredictOptions) -> li
 def _predicted(model: TableModel, block: Block, options: PredictOptions, counts: PredictionCounts) -> Any:
     import pyarrow as pa
 
-    classes = model.classes_
     missing = block.incomplete
     complete = block.raw.take(~missing)
     counts.rows += len(block.raw)
@@ -119,7 +121,7 @@ def _predicted(model: TableModel, block: Block, options: PredictOptions, counts:
         return column.take(number_column(where, where < 0))
 
     codes = np.empty(0, dtype=np.int32) if X is None else np.asarray(model._predict_codes(X), dtype=np.int32)
-    columns = {**block.kept, PREDICTION: _labels(classes).take(in_place(codes))}
+    columns = {**block.kept, PREDICTION: _labels(model).take(in_place(codes))}
     values: list[Any] = []
     if options.scores and X is not None:
         values += list(np.asarray(model.estimator.decision_function(X)).reshape(len(complete), -1).T)
@@ -130,10 +132,13 @@ def _predicted(model: TableModel, block: Block, options: PredictOptions, counts:
     return pa.table(columns)
 
 
-def _labels(classes: NDArray[Any]) -> Any:
-    """Return the classes as an Arrow column."""
+def _labels(model: TableModel) -> Any:
+    """Return the classes as an Arrow column; true and false as the file had them that the model was trained on."""
     import pyarrow as pa
 
+    classes, flags = model.classes_, model.facts.flags
+    if classes.dtype.kind == "b" and flags:
+        return text_column([flags[int(label)] for label in classes.tolist()])
     if classes.dtype.kind in "iuf":
         return number_column(classes)
     return text_column(classes.tolist()) if classes.dtype.kind == "U" else pa.array(classes)
@@ -158,5 +163,7 @@ def proba_names(classes: list[Any]) -> list[str]:
 def _more_names(model: TableModel, options: PredictOptions) -> list[str]:
     """Return the names of the columns beside the prediction."""
     labels = model.classes_.tolist()
+    if model.facts.flags and all(isinstance(label, bool) for label in labels):
+        labels = [model.facts.flags[label] for label in labels]
     names = score_names(labels) if options.scores else []
     return names + (proba_names(labels) if options.proba else [])

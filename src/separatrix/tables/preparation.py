@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.columns import MISSING, SCALES
-from separatrix.tables.notations import DATES, PARTS, is_number_notation
+from separatrix.tables.date_notations import DATES, PARTS
+from separatrix.tables.notations import is_number_notation
 from separatrix.tables.raw_rows import RawRows
 
 ROLES = ("number", "date", "category", "text")

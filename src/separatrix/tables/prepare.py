@@ -25,6 +25,7 @@ from separatrix.tables.leaks import leaks
 from separatrix.tables.preparation import Feature, Preparation, is_wide, learn_scale, learn_words
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows, Recode, join
 from separatrix.tables.reading import all_finite
+from separatrix.tables.sources.base import Column
 from separatrix.tables.sources.duck import identifier
 from separatrix.tables.spellings import spelling_warnings
 from separatrix.tables.split import GivenSplit, TestSplit, split_by
@@ -34,6 +35,7 @@ from separatrix.tables.target_encoding import cross_fitted, encoded_classes, tar
 
 _BLOCK = 4096  # rows compared together to find constant columns
 _QUANTITY = 30  # labels that are whole numbers: hardly classes
+_NEARLY_ALL = 0.8  # of the values of a category: pooled, they say little
 _PIECE = 16 << 20  # bytes of rows on disk that are scored together
 _MEDIAN_ROWS = 1 << 16  # that show the median of a column without gaps, or of rows on disk,
 _MEDIAN_NUMBERS = 8_000_000  # if they hold no more numbers than these
@@ -149,9 +151,10 @@ def prepare(
         classes=tuple(ClassCount(label, int(n)) for label, n in zip(data.classes, made.counts, strict=True)),
         missing=data.missing,
         constant=tuple(made.constant),
-        notes=(*notes(data, made.preparation), *_warnings(data, made.leaks), *spelling_warnings(data)),
+        notes=(*notes(data, made.preparation), *made.warnings, *_warnings(data, made.leaks), *spelling_warnings(data)),
         data=made.key,
         on_disk=isinstance(data.rows, RawFile),
+        flags=data.flags,
     )
     return PreparedTable(made.train, made.test, made.preparation, data.classes, chosen.target.name, facts)
 
@@ -179,6 +182,24 @@ def notes(data: Collected, preparation: Preparation) -> Iterator[str]:
     yield from chosen.warnings
     if pooled:
         yield f"Rare levels pooled: {', '.join(pooled)}."
+
+
+def _pooling_warnings(
+    columns: Sequence[Column], counts: Sequence[NDArray[np.int64]], pools: Sequence[Any]
+) -> list[str]:
+    """Return a warning for each category whose values are nearly all pooled, which leaves little of it."""
+    out = []
+    for column, count, pool in zip(columns, counts, pools, strict=True):
+        levels, rare = count[:-1], pool[:-1] == UNSEEN
+        known, gone = int(levels.sum()), int(levels[rare].sum())
+        if gone > _NEARLY_ALL * known:
+            own = shlex.quote(column.name)
+            out.append(
+                f"Warning: column {column.name!r}: {gone:,} of {known:,} values are rare levels and pooled, so little "
+                f"is left of it: write its values as numbers or dates if they are such, use --target-encode {own} or a "
+                f"higher --max-levels, or leave it out with --exclude {own}."
+            )
+    return out
 
 
 def _warnings(data: Collected, giving_away: list[str]) -> Iterator[str]:
@@ -214,6 +235,7 @@ class _Made(NamedTuple):
     constant: list[str]
     key: str
     leaks: list[str]
+    warnings: tuple[str, ...]
 
 
 def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOptions, when: str, seed: int) -> _Made:
@@ -233,7 +255,7 @@ def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOp
     counts = np.bincount(labels, minlength=len(data.classes))
     train = PreparedRows(X, labels, learned.weights)
     key = key_of(X, labels, learned.weights)
-    return _Made(train, test, made.preparation, counts, made.constant, key, giving_away)
+    return _Made(train, test, made.preparation, counts, made.constant, key, giving_away, made.warnings)
 
 
 def _on_disk(
@@ -276,7 +298,7 @@ def _on_disk(
     giving_away = leaks(data, rows.read(0, min(rows.n, rows.window)))
     rows.remove()
     test = files[1] if split.n_test else None
-    return _Made(files[0], test, preparation, counts, made.constant, files[0].check, giving_away)
+    return _Made(files[0], test, preparation, counts, made.constant, files[0].check, giving_away, made.warnings)
 
 
 def _labels(raw: RawRows) -> NDArray[np.int32]:
@@ -319,12 +341,16 @@ class Statistics(NamedTuple):
 
 
 class LearnedPreparation(NamedTuple):
-    """What is to be done to each row, the constant columns, the new codes of pooled categories, how many classes."""
+    """What is to be done to each row, the constant columns, the new codes of pooled categories, how many classes.
+
+    And a warning for each category of which pooling leaves little.
+    """
 
     preparation: Preparation
     constant: list[str]
     pooling: Recode
     classes: int
+    warnings: tuple[str, ...] = ()
 
     def matrix(self, raw: RawRows, *, overwrite: bool = False) -> Any:
         """Return the features of rows whose codes are those of all levels."""
@@ -392,7 +418,8 @@ def learn_preparation(
             place += feature.width
         one_hot = [feature for feature in preparation.role("category") if not feature.shares]
         constant += [feature.name for feature in one_hot if feature.width == 1]
-    return LearnedPreparation(preparation, constant, Recode(pools, None), len(data.classes))
+    warnings = tuple(_pooling_warnings(data.chosen.categories, counts, pools))
+    return LearnedPreparation(preparation, constant, Recode(pools, None), len(data.classes), warnings)
 
 
 def _target_encoded(

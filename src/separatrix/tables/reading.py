@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.arrow_columns import as_floats, as_label, as_texts, flags_as_text
 from separatrix.tables.columns import ChosenColumns
+from separatrix.tables.date_notations import ISO, date_parts, read_moments
 from separatrix.tables.levels import Levels
-from separatrix.tables.notations import ISO, date_parts, read_moments, read_numbers
+from separatrix.tables.notations import read_numbers
 from separatrix.tables.prefetch import done_ahead
 from separatrix.tables.raw_rows import MISSING, RawRows
 from separatrix.tables.sources.base import ColumnsChangedError
@@ -110,7 +111,7 @@ class Reader:
         for column in chosen.dates:
             parts, notation = chosen.parts[column.name], chosen.notations.get(column.name, ISO)
             moments = self._noted(read_moments, columns[column.name], column.name, notation, first)
-            numbers[:, place : place + len(parts)] = date_parts(moments[0], moments[1], parts)
+            numbers[:, place : place + len(parts)] = date_parts(moments.moments, moments.there, parts, moments.local)
             place += len(parts)
         codes = np.empty((n, len(chosen.categories)), dtype=np.int32)
         for place, column in enumerate(chosen.categories):
@@ -254,7 +255,7 @@ def _check_unchanged(source: Any, reader: Reader) -> None:
     now = {column.name: column.kind for column in source.columns}
     chosen = reader.chosen
     for column in (*chosen.numbers, *(each for each in (chosen.target, chosen.weight) if each is not None)):
-        if now[column.name] != column.kind:
+        if now[column.name] not in (column.kind, "text" if column.kind == "flag" else column.kind):
             raise ColumnsChangedError(
                 f"{source.name}, column {column.name!r}: the first rows have a {column.kind} each, later ones a "
                 f"{now[column.name]}"

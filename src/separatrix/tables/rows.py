@@ -88,6 +88,8 @@ class ModelRows:
         The classes of the model, then new labels in the order in which they appear.
     unknown_rows : dict
         How many of the rows so far have a category that the model was not trained on, by column.
+    imputed : dict
+        How many values were missing in the rows so far that have a prediction, and are imputed, by column.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class ModelRows:
         self._model, self._source, self._unknown, self._keep = model, source, unknown, list(keep)
         self._needed = labels == "need"
         self.unknown_rows: dict[str, int] = {}
+        self.imputed: dict[str, int] = {}
         self.labels: list[Any] = model.classes_.tolist()
         self._codes = {label: code for code, label in enumerate(self.labels)}
         preparation = model.preparation
@@ -120,7 +123,9 @@ class ModelRows:
             if raw.labels is not None and reader.classes is not None:
                 labels = self._coded(list(reader.classes.codes), raw.labels)
             gone = incomplete(preparation, raw)
-            yield Block(raw, gone if unseen is None else gone | unseen, labels, kept)
+            gone = gone if unseen is None else gone | unseen
+            self._count_imputed(reader, raw, gone)
+            yield Block(raw, gone, labels, kept)
 
     def _unseen(self, reader: Reader, raw: RawRows) -> NDArray[np.bool_] | None:
         """Count categories that the model was not trained on; return the rows that have no prediction for that."""
@@ -136,6 +141,14 @@ class ModelRows:
             if n:
                 self.unknown_rows[feature.name] = self.unknown_rows.get(feature.name, 0) + n
         return np.asarray(unseen.any(axis=1)) if self._unknown == "null" else None
+
+    def _count_imputed(self, reader: Reader, raw: RawRows, gone: NDArray[np.bool_]) -> None:
+        """Count the missing values of rows that have a prediction, as all have that are not ``gone``."""
+        if self._model.preparation.imputes:
+            features = {feature.name for feature in self._model.preparation.features}
+            for name, rows in reader.missing(raw).items():
+                if name in features and (n := int((rows & ~gone).sum())):
+                    self.imputed[name] = self.imputed.get(name, 0) + n
 
     def _raw_rows(self, reader: Reader) -> Iterator[tuple[RawRows, dict[str, Any]]]:
         if not self._keep:

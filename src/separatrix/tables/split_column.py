@@ -12,7 +12,7 @@ import numpy as np
 
 from separatrix.geometry.rows import Floats
 from separatrix.tables.arrow_columns import as_floats
-from separatrix.tables.notations import ISO, date_notation, read_moments
+from separatrix.tables.date_notations import ISO, date_notation, read_moments
 
 
 class SplitBy(NamedTuple):
@@ -96,7 +96,7 @@ class SplitReader:
         if self._notation is None:
             self._notation = date_notation(set(cells.to_pylist()), sure=True) or ISO
         try:
-            moments, known = read_moments(cells, self._notation)
+            moments, _, known = read_moments(cells, self._notation)
         except ValueError as problem:
             row = problem.args[0]
             raise ValueError(

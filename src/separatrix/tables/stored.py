@@ -33,7 +33,9 @@ STORED = {
     "TemperatureCalibration": Stored("separatrix.tables.calibration"),
     "Threshold": Stored("separatrix.tables.thresholds"),
     "Facts": Stored(
-        "separatrix.tables.facts", defaults={"notes": (), **_none("cross_validation", "tuning")}, unpack=without_guess
+        "separatrix.tables.facts",
+        defaults={"notes": (), "flags": (), **_none("cross_validation", "tuning")},
+        unpack=without_guess,
     ),
     "CrossValidation": Stored("separatrix.tables.facts"),
     "TuningRecord": Stored("separatrix.tables.facts"),
@@ -49,6 +51,7 @@ STORED = {
             "dates": "parts",
             "detect": False,
             "split": None,
+            "decimal": "",
         },
     ),
     "Settings": Stored(

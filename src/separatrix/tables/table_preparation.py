@@ -55,6 +55,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         TargetEncoder; ``fit`` then needs the labels, and ``fit_transform`` encodes by cross-fitting.
     random_state : int, default=0
         Random seed of the folds of cross-fitting.
+    decimal : {"", ".", ","}, default=""
+        The decimal mark of numbers that are text, where 1.549 or 1,549 could be either; by default as the columns show.
 
     Attributes
     ----------
@@ -91,11 +93,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         text_method: str = "tfidf",
         target_encode: Sequence[str] = (),
         random_state: int = 0,
+        decimal: str = "",
     ) -> None:
         self.missing, self.scale, self.max_levels = missing, scale, max_levels
         self.category, self.number, self.date, self.text, self.exclude = category, number, date, text, exclude
         self.dates, self.text_method = dates, text_method
-        self.target_encode, self.random_state = target_encode, random_state
+        self.target_encode, self.random_state, self.decimal = target_encode, random_state, decimal
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what is to be done to each row of a frame or Arrow table.
@@ -121,6 +124,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             exclude=tuple(self.exclude), text=tuple(self.text), text_method=self.text_method, missing=self.missing,
             scale=self.scale, max_levels=self.max_levels, category=tuple(self.category), number=tuple(self.number),
             date=tuple(self.date), dates=self.dates, target_encode=tuple(self.target_encode),
+            decimal=self.decimal,
         )  # fmt: skip
         with ScratchFolder() as folder:
             source = TableInMemory(as_arrow(X), "the table")
@@ -135,7 +139,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             data.classes, raw = classes.tolist(), replace(raw, labels=codes.astype(np.int32))
         made = learn_preparation(data, options, raw)
         self.preparation_ = made.preparation
-        self.notes_ = tuple(notes(data, made.preparation))
+        self.notes_ = (*notes(data, made.preparation), *made.warnings)
         self.feature_names_in_ = np.array([each.name for each in made.preparation.features], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         return made, raw

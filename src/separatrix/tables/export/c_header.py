@@ -106,7 +106,8 @@ def _comment(scorer: Scorer, name: str, names: list[str], made: Part) -> str:
     if scorer.named:
         for own, each in zip(names, scorer.inputs, strict=True):
             levels = _some([quoted(level[0]) for level in each.levels])
-            lines += _wrapped(f"{own}: {each.role} {quoted(each.name)}" + (" of" if levels else ""), levels)
+            written = f", in the table written as {each.notation}: give the number, as 1234.5" if each.notation else ""
+            lines += _wrapped(f"{own}: {each.role} {quoted(each.name)}{written}" + (" of" if levels else ""), levels)
         lines.append("")
     lines += _gaps(scorer)
     stack = made.stack + 8 * len(scorer.role("number")) + 4 * scorer.hot + 8 * len(scorer.score_names)

@@ -144,7 +144,8 @@ def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floa
             )
         if feature.role == "number":
             fill = preparation.means[place] if filled else None
-            inputs.append(_number(feature.name, place, fill, gaps.get(feature.name)))
+            number = _number(feature.name, place, fill, gaps.get(feature.name))
+            inputs.append(replace(number, notation=feature.notation))
         elif feature.role == "category":
             levels, behind = spellings(feature.levels), place + len(feature.levels)
             inputs.append(

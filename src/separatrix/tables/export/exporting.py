@@ -28,6 +28,9 @@ def export(
     with an infinite number has no prediction, nor has one with missing values unless the model imputes them: NULL in
     SQL, -1 in C, null in JavaScript; in ONNX its scores are NaN and the model's metadata give its label.
 
+    Numbers that were text in the table (``1,234.50``, ``12 km``) are read so by the SQL statement too; in all other
+    targets the number itself is given, and the file says how it was written.
+
     Numbers are doubles everywhere, and sums over dense rows of linear and voted models are in the package's own order,
     so that ties are equal. The same holds for sparse rows (many categories, libsvm) in C and JavaScript. Elsewhere,
     and with kernels and networks, a score within rounding of a tie can fall on the other side.

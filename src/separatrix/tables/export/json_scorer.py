@@ -13,7 +13,8 @@ columns
     unigrams and bigrams (``words`` and their inverse document frequencies ``rarity``, or ``hashed`` into this many
     features) of length 1. ``optional``: a missing value is encoded as all zeros. ``gap``: a feature is 1 where the
     value is missing; those of numbers stand behind all numbers, that of a category behind its levels. ``pooled``: a
-    feature behind the levels is 1 for every other level.
+    feature behind the levels is 1 for every other level. ``notation``: how a number was written that was text in the
+    table, as 1,234.5; a row has the number itself.
 unknown
     "null": a row with an unknown category has no prediction; "zero": it is encoded as all zeros.
 steps
@@ -94,6 +95,7 @@ def _column(each: Input) -> dict[str, Any]:
     column: dict[str, Any] = {"name": each.name, "role": each.role}
     if each.role == "number":
         column |= {} if each.fill is None else {"fill": each.fill}
+        column |= {"notation": each.notation} if each.notation else {}
         return column if each.gap is None else {**column, "gap": True}
     column["optional"] = each.optional
     if each.role == "category":

@@ -35,8 +35,9 @@ def as_onnx(scorer: Scorer) -> bytes:
 
     The file says in its metadata: ``target``, ``kind``, ``classes`` and the ``labels`` they are given out as (JSON),
     ``no_answer`` (the label of a row without one), ``unknown``, ``separatrix`` (the version), ``inputs`` and
-    ``outputs`` (JSON: names in the graph and what they stand for). An output whose name is also a column's is renamed:
-    underscores are appended until it is free. A column without a name is called ``column``.
+    ``outputs`` (JSON: names in the graph and what they stand for), ``notations`` (JSON: how columns of numbers were
+    written that were text in the table; the graph takes the numbers). An output whose name is also a column's is
+    renamed: underscores are appended until it is free. A column without a name is called ``column``.
 
     The sums of dense linear models are added as in the package, so that scores are equal to the last bit and ties fall
     alike; those of sparse rows, of more than 16,384 products a row, of networks and of kernels may differ in it.
@@ -91,6 +92,7 @@ def as_onnx(scorer: Scorer) -> bytes:
         "no_answer": str(outputs.tolist()[-1]),
         "inputs": _json(names),
         "outputs": _json(outputs_of),
+        "notations": _json({each.name: each.notation for each in scorer.inputs if each.notation}),
     })  # fmt: skip
 
 

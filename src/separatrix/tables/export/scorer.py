@@ -47,6 +47,9 @@ class Input:
         The place of the feature that is 1 where the value is missing.
     pooled : int, optional
         Of a category: the place of the feature that is 1 for every level that is not listed.
+    notation : str
+        Of a number that was text in the table: how it was written, as 1,234.5; SQL reads it so, and in all other
+        targets the number itself is given.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Input:
     rarity: Floats | None = None
     gap: int | None = None
     pooled: int | None = None
+    notation: str = ""
 
 
 class Linear(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any
 import separatrix
 from separatrix.geometry.rows import Floats
 from separatrix.tables.export.scorer import LANES, Input, Layers, Linear, Scorer
+from separatrix.tables.export.sql_notations import NumberText, number_text
 from separatrix.tables.export.sql_probabilities import double, sql_probabilities
 from separatrix.text import listed
 
@@ -46,6 +47,7 @@ def as_sql(scorer: Scorer, table: str = "data") -> str:
     head = (
         f"-- Written by separatrix {separatrix.__version__} for DuckDB, PostgreSQL 12 and SQLite 3.35, or newer.\n"
         f"{_without_prediction(scorer)}"
+        f"{_notations(scorer)}"
         f"-- {_last(chance)} are the last columns; the table must not have columns of these names.\n"
     )
     label = f"{_label(scorer, names)} AS {quoted(prediction)}"
@@ -99,6 +101,13 @@ def _without_prediction(scorer: Scorer) -> str:
     imputed = all(each.fill is not None or each.optional for each in scorer.inputs)
     rows = ["missing values"] * (not imputed) + ["unknown categories"] * unknown
     return f"-- Rows with {' or '.join(rows)} get NULL.\n" if rows else ""
+
+
+def _notations(scorer: Scorer) -> str:
+    """Return the comment that says which columns are text."""
+    noted = [f"{each.name} ({each.notation})" for each in scorer.role("number") if each.notation]
+    names = re.sub(r"[\r\n]+", " ", ", ".join(noted))
+    return f"-- Text that is read as numbers, as it was in the training data: {names}.\n" if noted else ""
 
 
 def _last(chance: list[str]) -> str:
@@ -191,6 +200,10 @@ class _Rows:
     def _guards(self) -> Iterator[str]:
         """Yield what must hold for a row to have a prediction."""
         for each in self._numbers:
+            if each.notation:
+                noted = _noted(each)
+                yield f"({noted.missing} OR {noted.valid})" if each.fill is not None else noted.valid
+                continue
             cell, text = _cell(each), f"CAST(t.{quoted(each.name)} AS TEXT)"
             # SQLite reads a text that is no number as 0.
             finite = (
@@ -259,9 +272,14 @@ class _Rows:
 
     def _number(self, each: Input) -> str:
         """Return a number as the model sees it."""
-        value = _cell(each)
-        if each.fill is not None:
-            value = f"CASE WHEN {value} BETWEEN -{_LARGEST} AND {_LARGEST} THEN {value} ELSE {_typed(each.fill)} END"
+        if each.notation:
+            missing, _, value = _noted(each)
+            if each.fill is not None:
+                value = f"CASE WHEN {missing} THEN {_typed(each.fill)} ELSE {value} END"
+        else:
+            value = _cell(each)
+            known = f"{value} BETWEEN -{_LARGEST} AND {_LARGEST}"
+            value = value if each.fill is None else f"CASE WHEN {known} THEN {value} ELSE {_typed(each.fill)} END"
         for operation, numbers in self._scorer.steps:
             number = float(numbers[each.place])
             sign, nothing = _SIGNS[operation]
@@ -288,8 +306,14 @@ def _cell(each: Input) -> str:
     return f"CAST(t.{quoted(each.name)} AS {kind})"
 
 
+def _noted(each: Input) -> NumberText:
+    return number_text(f"t.{quoted(each.name)}", each.notation)
+
+
 def _missing_number(each: Input, weight: float) -> str:
     """Return the term of the feature that says that a number is missing."""
+    if each.notation:
+        return f"CASE WHEN {_noted(each).missing} THEN {_typed(weight)} ELSE 0e0 END"
     return f"CASE WHEN {_cell(each)} BETWEEN -{_LARGEST} AND {_LARGEST} THEN 0e0 ELSE {_typed(weight)} END"
 
 

@@ -48,11 +48,9 @@ def write_report(
 
 def report(model: TableModel, inspected: InspectedRows | None = None, certificate: Any = None) -> str:
     """Return the report as text; see :func:`write_report`."""
-    try:
-        proved = certificate if certificate is not None else model.certificate
-        return _page(ReportContext(model, proved, inspected))
-    except (AttributeError, LookupError, TypeError) as problem:
-        raise ValueError(f"the model has no complete record of its fit ({problem!r:.60}); fit it again") from None
+    if not model.facts.status:
+        raise ValueError("the model has no record of its fit; fit it again")
+    return _page(ReportContext(model, certificate if certificate is not None else model.certificate, inspected))
 
 
 def _page(context: ReportContext) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.geometry.rows import is_sparse
+from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.tables.date_notations import ISO, is_clock
+from separatrix.tables.preparation import Feature, Preparation
 from separatrix.tables.raw_rows import MISSING, UNSEEN
 from separatrix.tables.report.blocks import (
     brief,
@@ -28,6 +30,8 @@ from separatrix.tables.weights import weights_of
 _COLUMNS = 8  # of a row that are shown
 _LETTERS = 140  # of a text
 _ENTRIES = 8  # of a sparse row
+_NONE = "\u2013"  # in place of a missing value
+_DAY, _FARTHEST = 86400, 9e12  # seconds of a day, and up to a moment that 64 bits hold
 
 
 def rows_to_check(context: ReportContext) -> Element:
@@ -101,16 +105,25 @@ def _columns(context: ReportContext) -> list[tuple[int, str]]:
     if preparation.anonymous and preparation.sparse:
         return [(-1, "largest effects")]
     names = preparation.names if preparation.anonymous else [feature.name for feature in preparation.features]
-    widths = [1] * len(names) if preparation.anonymous else [feature.width for feature in preparation.features]
     if len(names) <= _COLUMNS:
         return list(enumerate(names))
     weights = weights_of(context.model)
     if weights is None:
         return list(enumerate(names))[:_COLUMNS]
-    begins = np.concatenate([[0], np.cumsum(widths)[:-1]])
-    strength = np.maximum.reduceat(np.abs(weights.per_deviation).max(axis=0), begins)
+    strength = np.abs(weights.per_deviation).max(axis=0)
+    if not preparation.anonymous:
+        strength = _of_columns(preparation, strength)
     best = np.sort(np.argsort(-strength, kind="stable")[:_COLUMNS])
     return [(place, names[place]) for place in best.tolist()]
+
+
+def _of_columns(preparation: Preparation, strength: Floats) -> Floats:
+    """Return the largest of the numbers of each column, the one that says that a value is missing among them."""
+    starts = preparation.starts()
+    largest = {each.name: strength[(at := starts[each.name]) : at + each.width].max() for each in preparation.features}
+    for place, each in enumerate(preparation.gaps, start=len(preparation.shift)):
+        largest[each.name] = max(largest[each.name], strength[place])
+    return np.array([largest[each.name] for each in preparation.features])
 
 
 def _left_out(context: ReportContext) -> str | None:
@@ -128,18 +141,46 @@ def _cell(model: Any, row: Row, place: int) -> str:
     preparation, raw = model.preparation, row.raw
     if place < 0:
         return _entries(model, row)
-    if preparation.anonymous or preparation.features[place].role == "number":
-        value = float(raw.numbers[0, place])
-        return "\u2013" if np.isnan(value) else f"{value:.10g}"
+    if preparation.anonymous:
+        return _number_text(float(raw.numbers[0, place]))
     feature = preparation.features[place]
-    own = preparation.role(feature.role).index(feature)
+    start, own = preparation.starts()[feature.name], preparation.role(feature.role).index(feature)
+    if feature.role == "number":
+        return _number_text(float(raw.numbers[0, start]))
+    if feature.role == "date":
+        return _moment_text(feature, raw.numbers[0, start : start + feature.width].tolist())
     if feature.role == "category":
         code = int(raw.codes[0, own])
-        return {MISSING: "\u2013", UNSEEN: "(unknown category)"}.get(code) or brief(feature.levels[code], _LETTERS)
+        other = "(other)" if feature.pooled else "(unknown category)"
+        return {MISSING: _NONE, UNSEEN: other}.get(code) or brief(feature.levels[code], _LETTERS)
     text = raw.texts[own][0]
     if text is None:
-        return "\u2013"
+        return _NONE
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}\u2026"
+
+
+def _number_text(value: float) -> str:
+    return _NONE if np.isnan(value) else f"{value:.10g}"
+
+
+def _moment_text(feature: Feature, numbers: list[float]) -> str:
+    """Return a date or time of its parts, as 2024-03-01 14:30:00."""
+    known = dict(zip(feature.parts, numbers, strict=True))
+    seconds = known.get("seconds", np.nan)
+    if np.isnan(seconds):
+        return _NONE
+    if abs(seconds) > _FARTHEST:
+        return f"{seconds:.10g} s"
+    day, clock = str(np.datetime64(round(seconds * 1e6), "us")).split("T")
+    clock = clock.removesuffix(".000000")
+    if "year" in known:
+        if int(known.get("hour", 0)) != int(clock[:2]):  # the parts are those of the cell's own zone
+            return f"{day} {clock} UTC"
+        return day if clock == "00:00:00" else f"{day} {clock}"
+    of_day = "hour" in known or is_clock(feature.notation)
+    if of_day or (feature.notation in ("", ISO) and 0 <= seconds <= _DAY):
+        return clock
+    return day if clock == "00:00:00" else f"{day} {clock}"
 
 
 def _entries(model: Any, row: Row) -> str:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from separatrix.tables.sources.base import ROWS, Column, TableSource
+from separatrix.tables.sources.base import DURATIONS, ROWS, Column, TableSource
 from separatrix.tables.sources.duck import Duck, EngineError, on_duck
 from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import path_text, short
@@ -23,7 +24,7 @@ def column_of(field: Any) -> Column:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type
     types = pa.types
     whole = types.is_integer(kind) and kind != pa.uint64()
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_duration(kind):
         known = "number"
     elif types.is_boolean(kind):
         known = "flag"
@@ -40,6 +41,8 @@ def standard_array(values: Any, column: Column) -> Any:
     """Return an Arrow array in the form that batches promise."""
     while pa.types.is_dictionary(values.type) or isinstance(values.type, pa.BaseExtensionType):
         values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values.storage
+    if pa.types.is_duration(values.type):
+        return pc.divide(values.cast(pa.int64()).cast(pa.float64(), safe=False), float(DURATIONS[str(values.type)]))
     kind = {"number": pa.int64() if column.whole else pa.float64(), "flag": pa.bool_(), "text": pa.string()}
     wanted = kind.get(column.kind, values.type)
     if values.type == wanted:

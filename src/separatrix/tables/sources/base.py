@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ROWS = 65536
+# Arrow's spans of time, and how many of their units are a second: they are numbers, in seconds.
+DURATIONS = {"duration[s]": 1, "duration[ms]": 10**3, "duration[us]": 10**6, "duration[ns]": 10**9}
 
 
 class ColumnsChangedError(ValueError):
@@ -31,7 +33,7 @@ class Column:
     name : str
         As the source calls it.
     kind : str
-        ``"number"``, ``"flag"`` (true or false), ``"text"``, ``"date"`` (a date, a time, both or a span) or ``"other"``
+        ``"number"``, ``"flag"`` (true or false), ``"text"``, ``"date"`` (a date, a time or both) or ``"other"``
         (lists, structures, bytes).
     whole : bool
         Whether it is a number column of integers that 64 bits hold.

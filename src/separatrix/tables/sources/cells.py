@@ -91,7 +91,8 @@ DATES = (
 TEXT = "VARCHAR"
 TYPES = {kind.name: kind for kind in (WHOLE, NUMBER, FLAG, *DATES)}  # the first that all cells have is the column's
 
-_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?:,[0-9]{3})*(?:\.[0-9]*)?\s*$)")
+_THOUSANDS = re.compile(r"(?<=[0-9])[,'\u2019](?=[0-9]{3}(?:[,'\u2019][0-9]{3})*(?:\.[0-9]*)?\s*$)")
+_NEGATIVE = re.compile(r"^\s*\((.*)\)\s*$")
 _COMMA = re.compile(r"^([^,]*),([^,]*)$")
 _EXACT = re.compile(f"{_SPACE}[+-]?(?:{_FINITE}|[0-9]+/0*[1-9][0-9]*){_SPACE}")
 
@@ -108,14 +109,17 @@ def is_number(cell: str) -> bool:
 
 
 def means_number(cell: str) -> bool:
-    """Return whether a text is a number, or one in a notation that is not read: other digits, a comma, a long minus.
+    """Return whether a text is a number, or one in another notation: other digits, a comma, a long minus.
 
     Examples
     --------
     >>> [means_number(text) for text in ("7", "\uff17", "\u22127", "0,5", "1,000.5", "007", "A1", "1,2,3")]
     [True, True, True, True, True, False, False, False]
+    >>> means_number("(1,234.50)"), means_number("1'234.50"), means_number("(a)")
+    (True, True, False)
     """
     plain = "".join(str(unicodedata.decimal(letter, letter)) for letter in cell).replace("\u2212", "-")
+    plain = _NEGATIVE.sub(r"\1", plain)
     return is_number(plain) or is_number(_THOUSANDS.sub("", plain)) or is_number(_COMMA.sub(r"\1.\2", plain))
 
 

@@ -35,6 +35,7 @@ from separatrix.tables.sources.kinds import Request
 from separatrix.tables.sources.messages import csv_problem, path_text, short
 from separatrix.tables.sources.peeking import Peek, longer
 from separatrix.tables.sources.queries import queried
+from separatrix.tables.sources.spaced_lines import is_split_by_spaces
 from separatrix.text import listed
 
 if TYPE_CHECKING:
@@ -272,8 +273,10 @@ def _dialects(request: Request) -> tuple[list[Peek], list[Dialect]]:
     peeks, dialects = [], []
     how = {"header": request.header, "quotes": request.quotes}
     for head, path, name in zip(request.peeks, request.files, request.labels, strict=True):
-        size = len(head.head)
-        while (dialect := read_dialect(head, path, name, request.delimiter, **how)) is None:  # a long header
+        size, delimiter = len(head.head), request.delimiter
+        if delimiter is None and is_split_by_spaces(head):
+            delimiter = " "
+        while (dialect := read_dialect(head, path, name, delimiter, **how)) is None:  # a long header
             if size > LONGEST_LINE:
                 raise ValueError(
                     f"{path_text(name)}: the header line is longer than {LONGEST_LINE:,} bytes, the most that can be "

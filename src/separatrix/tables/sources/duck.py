@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from separatrix.files import ScratchFolder
-from separatrix.tables.sources.base import ROWS, Column, TableSource
+from separatrix.tables.sources.base import DURATIONS, ROWS, Column, TableSource
 from separatrix.tables.sources.messages import interrupted, path_text, short
 from separatrix.tables.sources.working import Worker
 
@@ -51,6 +51,8 @@ def column_of(name: str, kind: str) -> Column:
     >>> column_of("a", "INTEGER").whole, column_of("a", "DECIMAL(10,2)").kind, column_of("a", "INTEGER[]").kind
     (True, 'number', 'other')
     """
+    if kind in DURATIONS:
+        return Column(name, "number", False, kind)
     if kind in _WHOLE:
         return Column(name, "number", True, kind)
     if kind.endswith("]"):
@@ -75,6 +77,8 @@ def escaped(path: str) -> str:
 
 def sql_value(value: str, column: Column) -> str:
     """Return the SQL for a value in the form that batches promise."""
+    if column.type in DURATIONS:
+        return f"(cast({value} as double) / {DURATIONS[column.type]})"
     if column.kind == "number":
         return f"cast({value} as {'bigint' if column.whole else 'double'})"
     if column.kind == "text" and column.type == "JSON":
@@ -217,6 +221,8 @@ class DuckSource(TableSource):
         The names of the columns inside the relation.
     expected : float or None
         An estimate of the number of rows, for the fraction.
+    zones : dict
+        The zones of columns of moments, by name, where the file tells; others are read in UTC.
     """
 
     empty = "has no rows"  # what is said of a source without rows, after its name
@@ -229,6 +235,7 @@ class DuckSource(TableSource):
         self.relation = ""
         self.columns = ()
         self.expected: float | None = None
+        self.zones: dict[str, str] = {}
         self._read = 0
 
     @property
@@ -258,7 +265,10 @@ class DuckSource(TableSource):
             while (large := worker.call(lambda: next(reader, None))) is not None:
                 for start in range(0, large.num_rows, most):
                     batch = large.slice(start, most)
-                    arrays = [_as_string(column) for _, column in zip(places, batch.columns, strict=False)]
+                    arrays = [
+                        standard(column, self.zones.get(self.columns[k].name, "UTC"))
+                        for k, column in zip(places, batch.columns, strict=False)
+                    ]
                     self._read += batch.num_rows
                     yield pa.RecordBatch.from_arrays(arrays, names=list(names)) if places else batch.select([])
         if not self._read:
@@ -291,10 +301,15 @@ class DuckSource(TableSource):
         self.duck.close()
 
 
-def _as_string(values: Any) -> Any:
-    """Return a column without values, or of large strings, as strings."""
+def standard(values: Any, zone: str = "UTC") -> Any:
+    """Return a column without values, or of large strings, as strings, and moments with a zone in this one.
+
+    DuckDB itself has them in the zone of the machine, which is no part of the data.
+    """
     import pyarrow as pa
 
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        return values.cast(pa.timestamp(values.type.unit, zone))
     if pa.types.is_null(values.type) or pa.types.is_large_string(values.type):
         return values.cast(pa.string())
     return values
