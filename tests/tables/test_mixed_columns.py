@@ -162,6 +162,16 @@ def test_codes_with_and_without_letters_are_categories(tmp_path, cells):
     assert names == [f"x={level}" for level in sorted(set(cells))]
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.sqlite"])
+def test_frequent_texts_among_few_numbers_are_levels(tmp_path, name):
+    cells = ["some"] * 60 + ["0.5", "1", "2", "10"] * 30
+    np.random.default_rng(0).shuffle(cells)
+    names = fitted(write(tmp_path / name, cells)).preparation.names
+    assert names == ["x=0.5", "x=1", "x=10", "x=2", "x=some"]
+    rare = tmp_path / f"rare-{name}"
+    assert "column 'x' has numbers and also 'some'" in refusal(write(rare, ["some"] * 5 + ["1", "2"] * 60))
+
+
 def test_a_target_may_hold_anything(tmp_path):
     labels = ["1", "2"] * 50 + ["\uff13"]
     path = write(tmp_path / "a.csv", [str(k) for k in range(101)], labels)

@@ -20,6 +20,7 @@ from separatrix.tables.sources.messages import quoted
 
 _NUMBERS = 20  # a column with so many numbers,
 _MOSTLY = 0.95  # and with this share of its cells, is one of numbers in which some cells are wrong
+_OFTEN = 0.1  # share of cells that no slip has
 _SLIPS = 2  # different texts, or more of them that say that a value is missing:
 _SAMPLE = 2000  # values that show whether a column is one of numbers
 _CODE = re.compile(r"[+-]?0[0-9]+")  # digits with a zero in front are a name
@@ -123,7 +124,7 @@ class Levels:
         few = len(other) < len(plain)
         slips = len(other) <= _SLIPS or 2 * sum(value.strip().lower() in ABSENT for value in other) > len(other)
         rare = slips and sum(counts[value] for value in plain) >= max(_NUMBERS, _MOSTLY * sum(counts.values()))
-        if not (few or rare) or self._text is None:
+        if not (few or rare) or self._text is None or _are_levels(plain, other, counts):
             return None
         name = self._name
         row, cell = self._text
@@ -144,6 +145,21 @@ class Levels:
             f"row {row:,}, column {name!r} has numbers and also {quoted(cell)}, which is not a number: fix the cell, "
             f"leave it empty if the value is missing, {ways}"
         )
+
+
+def _are_levels(plain: Sequence[str], other: Sequence[str], counts: Mapping[str, int]) -> bool:
+    """Return whether texts among numbers are levels like these: few numbers, and texts too frequent to be slips.
+
+    Examples
+    --------
+    >>> _are_levels(["0.5", "1", "2"], ["some"], {"0.5": 8, "1": 142, "2": 356, "some": 1064})
+    True
+    >>> _are_levels(["0.5", "1", "2"], ["none"], {"0.5": 8, "1": 142, "2": 356, "none": 1064})
+    False
+    """
+    cells = sum(counts[value] for value in other)
+    frequent = cells >= max(_NUMBERS * len(other), _OFTEN * sum(counts.values()))
+    return len(plain) <= _NUMBERS and frequent and not any(value.strip().lower() in ABSENT for value in other)
 
 
 def _first_text(values: Sequence[Any], places: NDArray[Any], first: int) -> tuple[int, str] | None:
