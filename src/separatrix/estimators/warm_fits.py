@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.estimators.fitting import weigh_classes
 from separatrix.estimators.linear_svm import LinearSVM, MarginState
 from separatrix.estimators.logistic_regression import LogisticRegression, LogisticState
+from separatrix.estimators.one_vs_rest import positives
 from separatrix.estimators.solved import SolvedClassifier
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
@@ -92,19 +92,13 @@ class WarmFits:
         counts = np.ones(problem.n) if problem.weights is None else problem.weights
         lengths = np.sqrt(_core.square_norms(rows.matrix))
         planes = []
-        for positive in self.positives():
+        for positive in positives(len(problem.classes)):
             signs = np.where(problem.codes == positive, 1.0, -1.0)
             some = slice(None) if whole else kept
             planes.append(
                 optimum_ball.Problem(rows, signs[some], counts[some].astype(float), loss, constant, free, lengths)
             )
         return planes
-
-    def positives(self) -> list[int]:
-        """Return the class of each task."""
-        from separatrix.estimators.one_vs_rest import positives
-
-        return positives(len(self.problem.classes))
 
     def evidence(self, planes: list[optimum_ball.Problem]) -> list[Evidence]:
         """Return what the last fit proves, task by task."""
@@ -120,11 +114,6 @@ class WarmFits:
             return None
         weights = self.problem.weights
         return state.alpha if weights is None or (weights > 0).all() else state.alpha[weights > 0]
-
-    def support(self) -> NDArray[np.intp]:
-        """Return how many weights are not 0 and, for the SVM, how many support vectors there are (else -1)."""
-        vectors = len(self.model.support_) if isinstance(self.model, LinearSVM) else -1
-        return np.array([np.count_nonzero(self.model.coef_), vectors], dtype=np.intp)
 
 
 def _begin(state: Any, C: float, near: Sequence[tuple[float, Any]]) -> None:

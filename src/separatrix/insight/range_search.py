@@ -7,6 +7,7 @@ cannot be: then there is one more fit between the two.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from separatrix.estimators.warm_fits import geometric
 from separatrix.insight.fold_bounds import FoldBounds, FoldPoint
 
 _FIRST_STEP = 10.0  # between the first values of C
+_TRIED_STEP = math.sqrt(10.0)  # where nothing is proved
 _FIRST_TOL = 1e-7
 _TIGHTER = 1e-2
 _LEAST_TOL = 1e-12
@@ -98,11 +100,10 @@ class Search:
             if self.steps and self._spent():
                 break
             self.steps.append(self._fitted(float(C), tol, self.steps[-1:]))
-        if self.steps[-1].C < self.high and not self.ended:
-            self.ended = "fits"
-        self.ranges = [Range(one, two) for one, two in zip(self.steps, self.steps[1:], strict=False)]
-        if self.steps[-1].C < self.high:  # the budget ended on the way
-            self.ranges.append(Range(self.steps[-1], self.steps[-1], [Cell(self.steps[-1].C, self.high, 0.0)], True))
+        self.ranges = [Range(one, two) for one, two in itertools.pairwise(self.steps)]
+        last, reached = self.steps[-1], self.steps[-1].C
+        if reached != self.high:  # the budget ended on the way
+            self.ranges.append(Range(last, last, [Cell(reached, self.high, 0.0)], True))
         while not self.ended:
             self._round()
         for each in self.ranges:
@@ -111,6 +112,15 @@ class Search:
         if self.ended != "proved" and all(each.bound >= self.target for each in self.ranges):
             self.ended = "proved"
         self.seconds = time.perf_counter() - began
+
+    def try_values(self) -> None:
+        """Fit a few values of C in each decade, where nothing can be proved about those between them."""
+        began = time.perf_counter()
+        for C in geometric(self.low, self.high, _TRIED_STEP):
+            if self.steps and self._spent():
+                break
+            self.steps.append(self._fitted(float(C), self.tol, self.steps[-1:]))
+        self.ended, self.seconds = "joint", time.perf_counter() - began
 
     def _spent(self) -> bool:
         if self.n_fits + len(self.folds) > self.most:
@@ -121,9 +131,7 @@ class Search:
 
     def _fitted(self, C: float, tol: float, near: Sequence[Step]) -> Step:
         """Fit every fold, starting between the steps that are near."""
-        points = [
-            fold.fit(C, tol, [step.folds[place] for step in near]) for place, fold in enumerate(self.folds)
-        ]
+        points = [fold.fit(C, tol, [step.folds[place] for step in near]) for place, fold in enumerate(self.folds)]
         self.n_fits += len(points)
         return Step(C, points, self._mean([point.wrong for point in points]), tol)
 
@@ -200,7 +208,7 @@ class Search:
         """Cut a range that no more fits will be made in evenly, so that its bound is as high as the fits allow."""
         edges = [float(C) for C in geometric(each.first.C, each.last.C, (each.last.C / each.first.C) ** (1 / 8))]
         edges[0], edges[-1] = each.first.C, each.last.C
-        pairs = zip(edges, edges[1:], strict=False)
+        pairs = itertools.pairwise(edges)
         return [Cell(low, high, self._bound(each.first, each.last, low, high)) for low, high in pairs]
 
     def _forget(self) -> None:

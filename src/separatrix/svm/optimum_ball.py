@@ -138,16 +138,16 @@ def _fenchel_gaps(loss: str, costs: Floats, margins: Floats, alpha: Floats, off:
     """Return every row's Fenchel gap, a sum of terms that are not negative, and what an error of its margin can add."""
     over, under = np.maximum(1.0 - margins, 0.0), np.maximum(margins - 1.0, 0.0)
     if loss == "hinge":
-        return (1.0 + 8.0 * _UNIT) * ((costs - alpha) * over + alpha * under + costs * off)
+        return np.asarray((1.0 + 8.0 * _UNIT) * ((costs - alpha) * over + alpha * under + costs * off))
     if loss == "squared_hinge":
         apart = np.abs(over - 0.5 * alpha / costs) + off
-        return (1.0 + 8.0 * _UNIT) * (costs * apart * apart + alpha * (under + off))
+        return np.asarray((1.0 + 8.0 * _UNIT) * (costs * apart * apart + alpha * (under + off)))
     p, wrong, value = np.minimum(alpha / costs, 1.0), sigmoid(-margins), np.asarray(Log.value(margins))
     with np.errstate(divide="ignore", invalid="ignore"):
         first = np.where(p > 0.0, p * (np.log(p) + value + margins), 0.0)
         second = np.where(p < 1.0, (1.0 - p) * (np.log1p(-p) + value), 0.0)
     hidden = 16.0 * _UNIT * (1.0 + np.abs(margins)) * np.maximum(p, np.minimum(value, 1.0)) + 4.0 * _UNIT * p
-    return costs * (np.maximum(first + second, 0.0) + hidden + (np.abs(p - wrong) + off) * off)
+    return np.asarray(costs * (np.maximum(first + second, 0.0) + hidden + (np.abs(p - wrong) + off) * off))
 
 
 class Ball(NamedTuple):
@@ -171,7 +171,7 @@ class Ball(NamedTuple):
 
 def _mixed(vectors: Floats, parts: tuple[float, float, float, float]) -> Floats:
     (a, b, c, d), columns = parts, vectors
-    return a * columns[0] + b * columns[1] + c * columns[2] + d * columns[3]
+    return np.asarray(a * columns[0] + b * columns[1] + c * columns[2] + d * columns[3])
 
 
 class Lens:
@@ -243,14 +243,14 @@ def _highest(problem: Problem, scores: Floats) -> float:
     if problem.loss != "log":
         knots = signs - scores
         order = np.argsort(knots, kind="stable")
-        knots, counts, positive = knots[order], counts[order], signs[order] > 0
+        knots, counts, ups = knots[order], counts[order], signs[order] > 0
         hidden = 4.0 * _UNIT * len(knots) * float(counts.sum())
-        passed = np.cumsum(np.where(positive, 0.0, counts))
-        ahead = float(np.where(positive, counts, 0.0).sum()) - np.cumsum(np.where(positive, counts, 0.0))
+        passed = np.cumsum(np.where(ups, 0.0, counts))
+        ahead = float(np.where(ups, counts, 0.0).sum()) - np.cumsum(np.where(ups, counts, 0.0))
         if problem.loss == "hinge":
             over = passed - ahead > hidden  # just behind each knot
             return _up(float(knots[np.argmax(over)])) if over.any() else math.inf
-        return _root(knots, np.where(positive, counts, 0.0), np.where(positive, 0.0, counts))
+        return _root(knots, np.where(ups, counts, 0.0), np.where(ups, 0.0, counts))
     positive = float(np.where(signs > 0, counts, 0.0).sum())
     negative = float(np.where(signs > 0, 0.0, counts).sum())
     if not (positive > 0.0 and negative > 0.0):
