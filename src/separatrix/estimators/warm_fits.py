@@ -71,6 +71,14 @@ class WarmFits:
             raise KeyboardInterrupt
         return model
 
+    def take(self, fitted: Any) -> None:
+        """Take over what an estimator has learned from these data, with the parameters that it was fitted with."""
+        record = getattr(fitted, "_fit_record", None)
+        settings = fitted.get_params(deep=False) if record is None else record.settings
+        self.model = type(fitted)(**settings)
+        for name in ("_states", "coef_", "intercept_", "classes_", "n_features_in_"):
+            setattr(self.model, name, getattr(fitted, name))
+
     @property
     def converged(self) -> bool:
         """Whether the last fit reached its tolerance."""
@@ -127,6 +135,12 @@ def _begin(state: Any, C: float, near: Sequence[tuple[float, Any]]) -> None:
     else:
         state.weights = np.sum([share * each.weights for _, each in near], axis=0)
         state.bias = sum(share * each.bias for _, each in near)
+
+
+def scored(plane: optimum_ball.Problem, proof: Evidence) -> Floats:
+    """Return the score of every row of a problem."""
+    bias = proof.bias + proof.weights[-1] * plane.constant
+    return _core.decide(plane.rows.matrix, proof.weights[None, :-1], np.array([bias]), 1)[:, 0]
 
 
 def checked_costs(name: str, values: Any) -> Floats:
