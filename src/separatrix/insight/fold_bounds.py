@@ -15,6 +15,7 @@ from separatrix.estimators.solved import SolvedClassifier
 from separatrix.estimators.warm_fits import WarmFits
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels
+from separatrix.svm.curved_bounds import CurvedBounds
 from separatrix.svm.optimum_ball import Evidence, Lens, Problem, bias_range
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -27,6 +28,7 @@ class PlanePoint:
     evidence: Evidence
     training: Floats  # shape (2, n), or (2, 0) where no intercept needs them
     validation: Floats  # shape (2, n_validation)
+    curved: CurvedBounds | None
 
 
 @dataclass(eq=False)
@@ -43,6 +45,7 @@ class FoldPoint:
         """Let go of the scores, which only ranges that are still open need."""
         for plane in self.planes:
             plane.training = plane.validation = np.empty((2, 0))
+            plane.curved = None
         self.states = []
 
 
@@ -107,10 +110,13 @@ class FoldBounds:
             if not self._frames:
                 pairs = zip(self._problems, proofs, strict=True)
                 self._frames = [_Frame(problem, self.validation, proof) for problem, proof in pairs]
-            for frame, proof in zip(self._frames, proofs, strict=True):
+            for frame, proof, weights, bias in zip(self._frames, proofs, model.coef_, model.intercept_, strict=True):
                 free = frame.problem.free
                 training = frame.scores(frame.problem.rows, proof) if free else np.empty((2, 0))
-                planes.append(PlanePoint(proof, training, frame.scores(self.validation, proof)))
+                curved = None
+                if CurvedBounds.suits(frame.problem):
+                    curved = CurvedBounds(frame.problem, C, weights, float(bias), self.validation)
+                planes.append(PlanePoint(proof, training, frame.scores(self.validation, proof), curved))
         return FoldPoint(C, wrong, self.fits.converged, planes, model._states)
 
     def surely_wrong(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> int:
@@ -126,7 +132,12 @@ class FoldBounds:
                 columns = np.concatenate([one.training, two.training])
                 down, up = bias_range(frame.problem, *ball.scores(columns, frame.training_lengths, off))
             lowest, highest = ball.scores(np.concatenate([one.validation, two.validation]), frame.lengths, off)
-            bounds.append((lowest + down - _slip(down), highest + up + _slip(up)))
+            lowest, highest = lowest + down - _slip(down), highest + up + _slip(up)
+            for curved in (one.curved, two.curved):
+                nearer = None if curved is None else curved.scores(low, high)
+                if nearer is not None:
+                    lowest, highest = np.maximum(lowest, nearer[0]), np.minimum(highest, nearer[1])
+            bounds.append((lowest, highest))
         return int(np.count_nonzero(self._wrong(bounds)))
 
     def _wrong(self, bounds: list[tuple[Floats, Floats]]) -> NDArray[np.bool_]:

@@ -1,0 +1,198 @@
+"""Where the optimum of logistic regression is for other values of C, from the curvature at one approximate solution.
+
+The balls of ``optimum_ball`` know nothing of the rows. Where many rows hold the weights in place, the optimum moves
+much less than they allow; here is a bound that knows, of second order in the change of C.
+
+The problem is to minimise ``F(z) = |w|^2 / 2 + C sum s_i loss(m_i)``, z being the weights and the free intercept. At a
+solution z~ for another C, let g be the gradient of F, ``k_i = s_i loss''(m~_i)`` and ``H = D + C sum k_i x_i x_i'``
+with D the identity, but 0 for a free intercept; ``|v|`` and ``|v|*`` are the norms of H and of its inverse.
+
+*Secants.* Since ``|loss'''| <= loss''``, the logarithm of loss'' changes by at most t where a margin changes by t. For
+the step ``d = z* - z~`` to the optimum, whose rows' margins change by at most t, ``(D + C sum k_i q_i x_i x_i') d =
+-g`` holds with numbers ``f(t) <= q_i <= h(t)``, ``f(t) = (1 - e^-t) / t`` and ``h(t) = (e^t - 1) / t``.
+
+*How far the margins change.* Let ``l = |g|*`` and let rho be the largest ``|x_i|*``. If ``rho l < 1 - e^-t``, no margin
+changes by more than t: else some point ``z~ + s d``, ``0 < s < 1``, has a largest change of exactly t. F falls along d
+up to z*, so that ``(grad F(z~ + s d) - g).s d <= -g.s d``, and the left-hand side is at least ``f(t) |s d|^2``. Hence
+``|s d| <= l / f(t)`` and ``t <= rho l / f(t)``, that is ``1 - e^-t <= rho l``. (This is self-concordance as in Bach,
+2010, section 2.)
+
+*The step.* H may be that of another C, ``C0``; let ``C / C0`` lie between ``1 / v`` and v. With A the matrix of the
+secants, ``-e H <= A - H <= e H`` for ``e = v h(t) - 1``, and ``A >= f(t) / v H``. From ``A d = -g`` follow
+``|d| <= v l / f(t)`` and ``|d + H^-1 g| = |H^-1 (A - H) d| <= e |d|``: the step is Newton's, up to ``e v l / f(t)`` in
+the norm of H, and a score changes by ``-x.H^-1 g`` up to ``e v l / f(t) |x|*``. The gradient is linear in C, and so is
+the former.
+
+H is used as its eigenvalues and eigenvectors. What rounding changes of it is at most ``hidden`` times C times the
+identity, which is at most D; it is added to e and taken from f.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from separatrix import _core
+from separatrix.geometry.rows import Floats, Rows
+from separatrix.rules.losses import sigmoid
+from separatrix.svm.optimum_ball import Problem
+
+_UNIT = float(np.finfo(np.float64).eps)
+_MOST_FEATURES = 400
+_BLOCK = 1 << 21  # numbers that are turned at once
+
+
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """Rows in the coordinates of the eigenvectors, and their scores by the solution."""
+
+    rows: Floats
+    squares: Floats
+    scores: Floats
+    off: Floats  # the errors of the scores
+
+
+class CurvedBounds:
+    """The bounds that one solution of a problem with log loss gives."""
+
+    def __init__(self, problem: Problem, C: float, weights: Floats, bias: float, validation: Rows) -> None:
+        self._problem, self._C = problem, C
+        matrix, signs = problem.rows.matrix, problem.signs
+        n, d = problem.rows.shape
+        scores = _core.decide(matrix, weights[None, :], np.array([bias]), 1)[:, 0]
+        wrong = sigmoid(-signs * scores)
+        bends = problem.counts * wrong * (1.0 - wrong)
+        pulls = signs * (C * problem.counts * wrong)
+        gram = np.tril(_core.gram(matrix, bends))
+        gram = gram + np.tril(gram, -1).T
+        self._mass = float(gram[d, d])
+        self._centre = gram[d, :d] / self._mass if problem.free and self._mass > 0.0 else np.zeros(d)
+        size = float(np.trace(gram[:d, :d])) + self._mass * _core.dot(self._centre, self._centre)
+        balance = _core.dot(pulls, np.ones(n))
+        combined = _core.combine(matrix, pulls) - balance * self._centre
+        self._norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
+        off = (d + 8) * _UNIT * (1.0 + self._norm * (1.0 + problem.lengths))
+        errors = C * bends * off + 4.0 * (n + 8) * _UNIT * np.abs(pulls)
+        reach = problem.lengths + math.sqrt(_core.dot(self._centre, self._centre)) + problem.constant
+        self._slip = _core.dot(errors, reach) * (1.0 + 1e-9)
+        self._tilt = _core.dot(errors, np.ones(n)) * (1.0 + 1e-9)
+        if problem.constant:
+            scale = np.append(np.ones(d), problem.constant)
+            table, own = gram * scale[:, None] * scale[None, :], np.append(weights, bias / problem.constant)
+            combined = np.append(combined, problem.constant * balance)
+            size += problem.constant**2 * self._mass
+        else:
+            table, own = gram[:d, :d] - self._mass * np.outer(self._centre, self._centre), weights
+        self._values, self._vectors = np.linalg.eigh(table)
+        self._values = np.maximum(self._values, 0.0)
+        self._hidden = 16.0 * (n + 8 * d + 64) * _UNIT * size
+        self._own, self._combined = self._vectors.T @ own, self._vectors.T @ combined
+        self._balance = balance
+        self._weights, self._bias = weights, bias
+        self._longest = self._reach(problem.rows)
+        self._validation = self._turned(validation)
+
+    @staticmethod
+    def suits(problem: Problem) -> bool:
+        """Return whether these bounds exist for a problem, and do not cost more than a few fits."""
+        return problem.loss == "log" and problem.rows.shape[1] <= _MOST_FEATURES
+
+    def _coordinates(self, rows: Rows) -> Floats:
+        """Return rows in the coordinates of the eigenvectors, about the centre."""
+        d = rows.shape[1]
+        vectors = np.ascontiguousarray(self._vectors.T)
+        shift = self._problem.constant * vectors[:, d] if self._problem.constant else -(vectors @ self._centre)
+        return _core.decide(rows.matrix, np.ascontiguousarray(vectors[:, :d]), np.ascontiguousarray(shift), 1)
+
+    def _reach(self, rows: Rows) -> float:
+        """Return the square of the largest ``|x|*`` at the solution's own C, without the free intercept's part."""
+        n, d = rows.shape
+        together = max(_BLOCK // (d + 1), 1)
+        shrink = 1.0 / (1.0 + self._C * self._values)
+        most = 0.0
+        for first in range(0, n, together):
+            some = rows if n <= together else Rows(rows.values[first : first + together])
+            turned = self._coordinates(some)
+            most = max(most, float((turned * turned @ shrink).max()))
+        return most * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
+
+    def _turn_error(self) -> float:
+        """Return what rounding can take from the square of a norm."""
+        d = len(self._values)
+        longest = float(self._problem.lengths.max()) + math.sqrt(_core.dot(self._centre, self._centre))
+        return 64.0 * (d + 8) * _UNIT * (1.0 + longest + self._problem.constant) ** 2
+
+    def _turned(self, rows: Rows) -> Turned:
+        turned = self._coordinates(rows)
+        scores = _core.decide(rows.matrix, self._weights[None, :], np.array([self._bias]), 1)[:, 0]
+        lengths = np.sqrt(_core.square_norms(rows.matrix))
+        off = (rows.shape[1] + 8) * _UNIT * (1.0 + self._norm * (1.0 + lengths))
+        return Turned(turned, turned * turned, scores, off)
+
+    def _gradients(self, C: float) -> tuple[Floats, float]:
+        r = C / self._C
+        return self._own - r * self._combined, -r * self._balance if self._problem.free else 0.0
+
+    def _length(self, gradient: tuple[Floats, float], base: float, C: float) -> float:
+        """Return a bound on ``|g|*`` in the norm of the C ``base``, for the gradient of C."""
+        turned, tilt = gradient
+        r = C / self._C
+        square = float((turned * turned / (1.0 + base * self._values)).sum())
+        d = len(turned)
+        length = math.sqrt(square) * (1.0 + 64.0 * d * _UNIT) + r * self._slip
+        length += 64.0 * d * _UNIT * (self._norm + r * math.sqrt(float((self._combined**2).sum())))
+        if self._problem.free:
+            length += (abs(tilt) + r * self._tilt) / math.sqrt(base * self._mass)
+        return length
+
+    def scores(self, low: float, high: float) -> tuple[Floats, Floats] | None:
+        """Return bounds on the validation scores of the optima for C from low to high; None if there are none."""
+        free = self._problem.free
+        if free and not self._mass > 0.0:
+            return None
+        ends = [self._gradients(C) for C in (low, high)]
+        lost = high * self._hidden
+        rho = math.sqrt(
+            self._longest * max(1.0, self._C / low) + (1.0 / (low * self._mass) if free else 0.0)
+        ) * (1.0 + 1e-12)  # fmt: skip
+        length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))
+        change = _largest_change(rho * length, lost)
+        if change is None:
+            return None
+        middle = math.sqrt(low) * math.sqrt(high)
+        wide = math.sqrt(high / low) * (1.0 + 1e-12)
+        least = _secant(-change) / wide - lost
+        excess = wide * _secant(change) - 1.0 + lost + 1e-12
+        if not least > 0.0:
+            return None
+        farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
+        rows = self._validation
+        shrink = 1.0 / (1.0 + middle * self._values)
+        norms = np.sqrt(rows.squares @ shrink + self._turn_error() + (1.0 / (middle * self._mass) if free else 0.0))
+        r = high / self._C
+        slip = r * (self._slip + (self._tilt / math.sqrt(middle * self._mass) if free else 0.0))
+        reach = norms * ((excess * farther / least + slip) * (1.0 + 1e-9) + 1e-12 * farther) + rows.off
+        steps = []
+        for turned, tilt in ends:
+            step = rows.rows @ (turned * shrink)
+            steps.append(step + tilt / (middle * self._mass) if free else step)
+        return rows.scores - np.maximum(*steps) - reach, rows.scores - np.minimum(*steps) + reach
+
+
+def _secant(t: float) -> float:
+    """Return ``(e^t - 1) / t``, 1 at 0."""
+    return math.expm1(t) / t if abs(t) > 1e-12 else 1.0
+
+
+def _largest_change(size: float, lost: float) -> float | None:
+    """Return a t with ``size < t (f(t) - lost)``, a bound on the change of every margin; None if there is none."""
+    if not size < 1.0:
+        return None
+    t = -math.log1p(-size) * (1.0 + 1e-9) + 1e-12
+    for _ in range(8):
+        if size < t * (_secant(-t) - lost) * (1.0 - 1e-12):
+            return t
+        t *= 1.0 + 4.0 * lost + 1e-6
+    return None
