@@ -150,9 +150,7 @@ def tune(
         raise ValueError(f"within must be a number between 0 and 1, such as 0.005; found {within!r}")
     limit = as_stop(stop)
     if limit is not None and not all(isinstance(part, TimeLimit) for part in limit.parts):
-        raise ValueError(
-            f"tune stops when the proof is complete (within), and accepts TimeLimit besides; found {stop!r}"
-        )
+        raise ValueError(f"stop must be a TimeLimit or None: tune ends when its proof is complete; found {stop!r}")
     seconds = None if limit is None else time_limit(limit)
     labels = encode_labels(y)
     pairs = _folds(folds, X, labels)
@@ -194,9 +192,7 @@ def _range(C: Any) -> tuple[float, float]:
         raise ValueError(f"C must be a pair of positive, finite numbers, the lower first; found {C!r}") from None
     low, high = number("the lowest C", low), number("the highest C", high)
     if not (math.isfinite(low) and math.isfinite(high) and 0.0 < low < high):
-        raise ValueError(
-            f"C must be a pair (lowest, highest) of positive, finite numbers, the lower first; found {C!r}"
-        )
+        raise ValueError(f"C must be a pair of positive, finite numbers, the lower first; found {C!r}")
     return low, high
 
 
