@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import separatrix as sx
-from independent_fits import SOLVERS, overlapping
+from independent_fits import NEAR_ZERO, SOLVERS, overlapping
 
 BLOBS = overlapping(1, smallest=50)
 IRIS = load_iris(return_X_y=True)
@@ -18,7 +18,7 @@ def lowest_error(model, X, y, folds, C):
     parts = []
     for train, test in StratifiedKFold(folds).split(X, y):
         scores = model(C).fit(X[train], y[train]).decision_function(X[test])
-        parts.append(np.mean(np.where(y[test] == 1, scores, -scores) < 1e-5))
+        parts.append(np.mean(np.where(y[test] == 1, scores, -scores) < NEAR_ZERO))
     return float(np.mean(parts))
 
 
@@ -188,7 +188,7 @@ def test_splitters_and_lists_of_folds_are_accepted(folds):
         ({"within": -1}, "within must be a number between 0 and 1, such as 0.005; found -1"),
         ({"within": float("nan")}, "within must be a number between 0 and 1, such as 0.005; found nan"),
         ({"max_fits": 3}, "max_fits must be a whole number of at least 10, two fits in each fold; found 3"),
-        ({"stop": "epochs:3"}, "stop must be a TimeLimit or None: tune ends when its proof is complete; found 'epochs:3'"),
+        ({"stop": "epochs:3"}, "stop must be a TimeLimit or None: tune ends when its proof is complete; found"),
         ({"y": np.zeros(len(BLOBS[1]))}, "tune needs examples of at least two classes; found one class: 0.0"),
         ({"y": BLOBS[1][:-1]}, "X and y differ in length"),
         ({"X": np.where(BLOBS[0] == BLOBS[0].max(), np.nan, BLOBS[0])}, "X contains NaN"),

@@ -23,6 +23,7 @@ from separatrix.estimators.warm_fits import WarmFits, copy_of, scored
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels
 from separatrix.stops import TimeLimit, as_stop, is_count, time_limit
+from separatrix.svm.curved_bounds import CurvedBounds
 from separatrix.svm.optimum_ball import Evidence, Lens, Problem, bias_range
 from separatrix.svm.removed_row import log_intercepts, removal, surely_wrong, unmoved, without_row
 from separatrix.text import times
@@ -32,6 +33,11 @@ _BELOW = -float(np.finfo(np.float64).tiny)
 _MOST_READ = 2e9  # numbers, in bounding row by row
 _REFIT_TOL = 1e-9
 _FOREIGN = 0.1  # part of the objective: a gap that no model has on its own data
+
+_OTHER = (
+    "leave_one_out needs the rows, labels and weights that the model was fitted to, and a fit that converged; found a "
+    "model that is far from the optimum of those given"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,15 +131,15 @@ class _Work:
         self.verdicts = np.full(n, OPEN, dtype=np.int8)
         self.decided_by = np.full(n, "", dtype="<U14")
         self.decided_by[~self.counted] = "weight"
+        alphas = [getattr(state, "alpha", None) for state in model._states]
+        if self.problem.d != model.n_features_in_ or any(alpha is not None and len(alpha) != n for alpha in alphas):
+            raise ValueError(_OTHER)
         self.planes = self.fits.planes()
         self.proofs = self.fits.evidence(self.planes)
         for proof in self.proofs:
             apart = proof.weights - proof.combined
             if not proof.slack(1.0) + 0.5 * _core.dot(apart, apart) <= max(_FOREIGN, 10.0 * model.tol) * proof.primal:
-                raise ValueError(
-                    "leave_one_out needs the rows, labels and weights that the model was fitted to, and a fit that "
-                    "converged: the model is far from the optimum of those given"
-                )
+                raise ValueError(_OTHER)
         self.low = np.full((len(self.planes), len(self.kept)), -math.inf)
         self.high = -self.low
 
@@ -156,6 +162,10 @@ class _Work:
                 low, high = found.low + down, found.high + up
             else:
                 low, high = unmoved(plane, proof, found)
+            if CurvedBounds.suits(plane):
+                bias = proof.bias + float(proof.weights[-1]) * plane.constant
+                nearer = CurvedBounds(plane, proof.C, proof.weights[:-1].copy(), bias).without_rows()
+                low, high = np.fmax(low, nearer[0]), np.fmin(high, nearer[1])
             low, high = np.where(np.isnan(low), -math.inf, low), np.where(np.isnan(high), math.inf, high)
             self.low[place], self.high[place] = low, high
         self._judge("bound")

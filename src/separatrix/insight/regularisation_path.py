@@ -44,7 +44,8 @@ class RegularisationPath:
 
     def __init__(self, Cs: Floats, classes: NDArray[Any], names: list[str] | None) -> None:
         self.Cs_, self.classes_, self.feature_names_ = Cs, classes, names
-        self.coef_ = self.intercept_ = self.objective_ = self.duality_gap_ = np.empty(0)
+        self.coef_: NDArray[Any] = np.empty((0, 0, 0))
+        self.intercept_ = self.objective_ = self.duality_gap_ = np.empty((0, 0))
         self.n_nonzero_ = self.n_iter_ = np.empty(0, dtype=np.intp)
         self.n_support_: NDArray[np.intp] | None = None
         self.converged_ = np.empty(0, dtype=bool)

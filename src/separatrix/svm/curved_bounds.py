@@ -57,7 +57,9 @@ class Turned:
 class CurvedBounds:
     """The bounds that one solution of a problem with log loss gives."""
 
-    def __init__(self, problem: Problem, C: float, weights: Floats, bias: float, validation: Rows) -> None:
+    def __init__(
+        self, problem: Problem, C: float, weights: Floats, bias: float, validation: Rows | None = None
+    ) -> None:
         self._problem, self._C = problem, C
         matrix, signs = problem.rows.matrix, problem.signs
         n, d = problem.rows.shape
@@ -91,8 +93,10 @@ class CurvedBounds:
         self._own, self._combined = self._vectors.T @ own, self._vectors.T @ combined
         self._balance = balance
         self._weights, self._bias = weights, bias
-        self._longest = self._reach(problem.rows)
-        self._validation = self._turned(validation)
+        self._size, self._scores, self._bends, self._pulls, self._off = size, scores, bends, pulls, off
+        self._leverages = self._squares(problem.rows)
+        self._longest = float(self._leverages.max())
+        self._validation = None if validation is None else self._turned(validation)
 
     @staticmethod
     def suits(problem: Problem) -> bool:
@@ -106,17 +110,57 @@ class CurvedBounds:
         shift = self._problem.constant * vectors[:, d] if self._problem.constant else -(vectors @ self._centre)
         return _core.decide(rows.matrix, np.ascontiguousarray(vectors[:, :d]), np.ascontiguousarray(shift), 1)
 
-    def _reach(self, rows: Rows) -> float:
-        """Return the square of the largest ``|x|*`` at the solution's own C, without the free intercept's part."""
+    def _squares(self, rows: Rows) -> Floats:
+        """Return the square of every row's ``|x|*`` at the solution's own C, without the free intercept's part."""
         n, d = rows.shape
         together = max(_BLOCK // (d + 1), 1)
         shrink = 1.0 / (1.0 + self._C * self._values)
-        most = 0.0
+        squares = np.empty(n)
         for first in range(0, n, together):
             some = rows if n <= together else Rows(rows.values[first : first + together])
             turned = self._coordinates(some)
-            most = max(most, float((turned * turned @ shrink).max()))
-        return most * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
+            squares[first : first + together] = turned * turned @ shrink
+        return squares * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
+
+    def _lost(self, C: float) -> float:
+        """Return by how much the computed H can be off, as a part of H.
+
+        The eigenvalues by ``hidden``, the intercept's part by its rounding, and both together because the rows' mean is
+        rounded.
+        """
+        n = self._problem.rows.shape[0]
+        return C * self._hidden + 16.0 * (n + 8) * _UNIT * (1.0 + math.sqrt(C * self._size))
+
+    def without_rows(self) -> tuple[Floats, Floats]:
+        """Return bounds on the score of each training row by the optimum of the others.
+
+        Without row i, the gradient at z~ is ``g + alpha_i y_i x_i``, and H loses ``C k_i x_i x_i'``, the part ``p_i = C
+        k_i |x_i|*^2`` of itself in the row's direction. With ``G = H - C k_i x_i x_i'``, ``x_i.G^-1 x_i = |x_i|*^2 / (1
+        - p_i)`` (Sherman and Morrison), and G is at least ``(1 - p_i) H``; the rest is as for the step along C.
+        """
+        problem = self._problem
+        n = len(problem.signs)
+        lost = self._lost(self._C)
+        infinite = np.full(n, math.inf)
+        if problem.free and not self._mass > 0.0:
+            return -infinite, infinite
+        own = self._leverages + (1.0 / (self._C * self._mass) if problem.free else 0.0)
+        longest = math.sqrt(float(own.max()))
+        left = 1.0 - self._C * self._bends * own * (1.0 + 1e-9) - 1e-12
+        still = self._length(self._gradients(self._C), self._C, self._C)
+        pulls = np.abs(self._pulls) * (1.0 + 1e-9)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            length = (still + pulls * np.sqrt(own)) * (1.0 + 1e-9)
+            size = longest * length / left
+            change = -np.log1p(-size) * (1.0 + 1e-9) + 1e-12 + 4.0 * lost
+            least = -np.expm1(-change) / change - lost / left
+            known = (left > 0.0) & (size < 1.0) & (size < change * least * (1.0 - 1e-12)) & (least > 0.0)
+            excess = np.expm1(change) / change - 1.0 + lost / left + 1e-9
+            step = self._pulls * own / left
+            reach = (excess * length / least + still) * np.sqrt(own) / left
+        reach = np.where(known, reach * (1.0 + 1e-9) + self._off + 1e-9 * np.abs(step), math.inf)
+        middle = np.where(known, self._scores - step, 0.0)
+        return middle - reach, middle + reach
 
     def _turn_error(self) -> float:
         """Return what rounding can take from the square of a norm."""
@@ -150,10 +194,11 @@ class CurvedBounds:
     def scores(self, low: float, high: float) -> tuple[Floats, Floats] | None:
         """Return bounds on the validation scores of the optima for C from low to high; None if there are none."""
         free = self._problem.free
-        if free and not self._mass > 0.0:
+        rows = self._validation
+        if rows is None or (free and not self._mass > 0.0):
             return None
         ends = [self._gradients(C) for C in (low, high)]
-        lost = high * self._hidden
+        lost = self._lost(high)
         rho = math.sqrt(
             self._longest * max(1.0, self._C / low) + (1.0 / (low * self._mass) if free else 0.0)
         ) * (1.0 + 1e-12)  # fmt: skip
@@ -168,7 +213,6 @@ class CurvedBounds:
         if not least > 0.0:
             return None
         farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
-        rows = self._validation
         shrink = 1.0 / (1.0 + middle * self._values)
         norms = np.sqrt(rows.squares @ shrink + self._turn_error() + (1.0 / (middle * self._mass) if free else 0.0))
         r = high / self._C
