@@ -85,9 +85,15 @@ class FoldBounds:
     """A fold: training rows, validation rows, and the fits that have been made."""
 
     def __init__(
-        self, estimator: SolvedClassifier, X: Any, labels: Labels, validation: Any, codes: NDArray[np.intp]
+        self,
+        estimator: SolvedClassifier,
+        X: Any,
+        labels: Labels,
+        validation: Any,
+        codes: NDArray[np.intp],
+        sample_weight: Any = None,
     ) -> None:
-        self.fits = WarmFits(estimator, X, labels)
+        self.fits = WarmFits(estimator, X, labels, sample_weight)
         self.validation, self.codes = Rows(validation), codes
         self.validation.check_finite()
         self.certified = not self.fits.joint

@@ -36,7 +36,7 @@ STORED = {
         "separatrix.tables.facts", defaults={"notes": (), **_none("cross_validation", "tuning")}, unpack=without_guess
     ),
     "CrossValidation": Stored("separatrix.tables.facts"),
-    "TuningRecord": Stored("separatrix.tables.facts"),
+    "TuningRecord": Stored("separatrix.tables.facts", defaults={"distance": None}),
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
@@ -54,7 +54,7 @@ STORED = {
     "Settings": Stored(
         "separatrix.tables.settings",
         defaults={
-            **_none("stop", "class_weight", "calibrate", "threshold", "positive", "cv", "test_file"),
+            **_none("stop", "class_weight", "calibrate", "threshold", "positive", "cv", "test_file", "within"),
             "tune": False,
         },
     ),
