@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from separatrix import _core
 from separatrix.estimators.fitting import encoded, number
@@ -102,7 +103,8 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any, max_refits: in
     labels = encoded(model, y)
     work = _Work(model, X, labels, sample_weight)
     work.alone()
-    work.bound()
+    with threadpool_limits(1):  # the products are too short for threads
+        work.bound()
     left = work.row_by_row(lambda: time.perf_counter() >= deadline)
     refits = 0
     for row in left:

@@ -99,7 +99,6 @@ class FoldBounds:
         self.certified = not self.fits.joint
         self._problems = self.fits.planes() if self.certified else []
         self._frames: list[_Frame] = []
-        self._lenses: dict[tuple[float, float], list[Lens]] = {}
 
     @property
     def n(self) -> int:
@@ -127,23 +126,10 @@ class FoldBounds:
 
     def surely_wrong(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> int:
         """Return how many validation rows the optimum gets wrong for every C from low to high, as far as is proved."""
-        bounds = []
-        for place, frame in enumerate(self._frames):
-            one, two = first.planes[place], second.planes[place]
-            lens = Lens(one.evidence, two.evidence)
-            ball = lens.ball(low, high)
-            off = ball.off * frame.reach
-            down, up = 0.0, 0.0
-            if frame.problem.free:
-                columns = np.concatenate([one.training, two.training])
-                down, up = bias_range(frame.problem, *ball.scores(columns, frame.training_lengths, off))
-            lowest, highest = ball.scores(np.concatenate([one.validation, two.validation]), frame.lengths, off)
-            lowest, highest = lowest + down - _slip(down), highest + up + _slip(up)
-            for curved in (one.curved, two.curved):
-                nearer = None if curved is None else curved.scores(low, high)
-                if nearer is not None:
-                    lowest, highest = np.maximum(lowest, nearer[0]), np.minimum(highest, nearer[1])
-            bounds.append((lowest, highest))
+        bounds = [
+            _scores(frame, first.planes[place], second.planes[place], low, high)
+            for place, frame in enumerate(self._frames)
+        ]
         return int(np.count_nonzero(self._wrong(bounds)))
 
     def _wrong(self, bounds: list[tuple[Floats, Floats]]) -> NDArray[np.bool_]:
@@ -155,6 +141,24 @@ class FoldBounds:
         own = highs[self.codes, rows]
         lows[self.codes, rows] = -math.inf
         return np.asarray(lows.max(axis=0) > own)
+
+
+def _scores(frame: _Frame, one: PlanePoint, two: PlanePoint, low: float, high: float) -> tuple[Floats, Floats]:
+    """Return bounds on the validation scores of the optima for all C from low to high."""
+    nearer = [curved.scores(low, high) for curved in (one.curved, two.curved) if curved is not None]
+    known = [pair for pair in nearer if pair is not None]
+    free = frame.problem.free
+    if not (known and free):  # where curvature says something, the lens with its range of intercepts adds little
+        ball = Lens(one.evidence, two.evidence).ball(low, high)
+        off = ball.off * frame.reach
+        down, up = 0.0, 0.0
+        if free:
+            columns = np.concatenate([one.training, two.training])
+            down, up = bias_range(frame.problem, *ball.scores(columns, frame.training_lengths, off))
+        lowest, highest = ball.scores(np.concatenate([one.validation, two.validation]), frame.lengths, off)
+        known.append((lowest + down - _slip(down), highest + up + _slip(up)))
+    lows, highs = zip(*known, strict=True)
+    return np.max(lows, axis=0), np.min(highs, axis=0)
 
 
 def _slip(value: float) -> float:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from threadpoolctl import threadpool_limits
+
 from separatrix.estimators.warm_fits import geometric
 from separatrix.insight.fold_bounds import FoldBounds, FoldPoint
 
@@ -94,6 +96,10 @@ class Search:
 
     def run(self) -> None:
         """Search."""
+        with threadpool_limits(1):  # the products are too short for threads, which would wait for each other
+            self._search()
+
+    def _search(self) -> None:
         began = time.perf_counter()
         tol = min(self.tol, _FIRST_TOL)
         for C in geometric(self.low, self.high, _FIRST_STEP):

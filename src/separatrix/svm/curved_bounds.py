@@ -90,7 +90,8 @@ class CurvedBounds:
         self._values, self._vectors = np.linalg.eigh(table)
         self._values = np.maximum(self._values, 0.0)
         self._hidden = 16.0 * (n + 8 * d + 64) * _UNIT * size
-        self._own, self._combined = self._vectors.T @ own, self._vectors.T @ combined
+        across = np.ascontiguousarray(self._vectors.T)
+        self._own, self._combined = _products(across, own), _products(across, combined)
         self._balance = balance
         self._weights, self._bias = weights, bias
         self._size, self._scores, self._bends, self._pulls, self._off = size, scores, bends, pulls, off
@@ -107,7 +108,7 @@ class CurvedBounds:
         """Return rows in the coordinates of the eigenvectors, about the centre."""
         d = rows.shape[1]
         vectors = np.ascontiguousarray(self._vectors.T)
-        shift = self._problem.constant * vectors[:, d] if self._problem.constant else -(vectors @ self._centre)
+        shift = self._problem.constant * vectors[:, d] if self._problem.constant else -_products(vectors, self._centre)
         return _core.decide(rows.matrix, np.ascontiguousarray(vectors[:, :d]), np.ascontiguousarray(shift), 1)
 
     def _squares(self, rows: Rows) -> Floats:
@@ -119,7 +120,7 @@ class CurvedBounds:
         for first in range(0, n, together):
             some = rows if n <= together else Rows(rows.values[first : first + together])
             turned = self._coordinates(some)
-            squares[first : first + together] = turned * turned @ shrink
+            squares[first : first + together] = _products(turned * turned, shrink)
         return squares * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
 
     def _lost(self, C: float) -> float:
@@ -214,15 +215,22 @@ class CurvedBounds:
             return None
         farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
         shrink = 1.0 / (1.0 + middle * self._values)
-        norms = np.sqrt(rows.squares @ shrink + self._turn_error() + (1.0 / (middle * self._mass) if free else 0.0))
+        norms = np.sqrt(
+            _products(rows.squares, shrink) + self._turn_error() + (1.0 / (middle * self._mass) if free else 0.0)
+        )
         r = high / self._C
         slip = r * (self._slip + (self._tilt / math.sqrt(middle * self._mass) if free else 0.0))
         reach = norms * ((excess * farther / least + slip) * (1.0 + 1e-9) + 1e-12 * farther) + rows.off
         steps = []
         for turned, tilt in ends:
-            step = rows.rows @ (turned * shrink)
+            step = _products(rows.rows, turned * shrink)
             steps.append(step + tilt / (middle * self._mass) if free else step)
         return rows.scores - np.maximum(*steps) - reach, rows.scores - np.minimum(*steps) + reach
+
+
+def _products(rows: Floats, vector: Floats) -> Floats:
+    """Return the product of a matrix with a vector, in the core's order of addition."""
+    return _core.decide(_core.dense(rows), vector[None, :], np.zeros(1), 1)[:, 0]
 
 
 def _secant(t: float) -> float:
