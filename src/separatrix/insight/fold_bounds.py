@@ -148,7 +148,9 @@ def _scores(frame: _Frame, one: PlanePoint, two: PlanePoint, low: float, high: f
     nearer = [curved.scores(low, high) for curved in (one.curved, two.curved) if curved is not None]
     known = [pair for pair in nearer if pair is not None]
     free = frame.problem.free
-    if not (known and free):  # where curvature says something, the lens with its range of intercepts adds little
+    if not (
+        known and free and frame.problem.loss == "log"
+    ):  # where curvature says something, the lens with its range of intercepts adds little
         ball = Lens(one.evidence, two.evidence).ball(low, high)
         off = ball.off * frame.reach
         down, up = 0.0, 0.0

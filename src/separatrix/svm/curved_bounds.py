@@ -1,30 +1,33 @@
-"""Where the optimum of logistic regression is for other values of C, from the curvature at one approximate solution.
+"""Where the optimum is for other values of C, from the curvature of a smooth loss at one approximate solution.
 
 The balls of ``optimum_ball`` know nothing of the rows. Where many rows hold the weights in place, the optimum moves
-much less than they allow; here is a bound that knows, of second order in the change of C.
+much less than they allow; here is a bound that knows, for the log loss and the squared hinge.
 
 The problem is to minimise ``F(z) = |w|^2 / 2 + C sum s_i loss(m_i)``, z being the weights and the free intercept. At a
 solution z~ for another C, let g be the gradient of F, ``k_i = s_i loss''(m~_i)`` and ``H = D + C sum k_i x_i x_i'``
 with D the identity, but 0 for a free intercept; ``|v|`` and ``|v|*`` are the norms of H and of its inverse.
 
-*Secants.* Since ``|loss'''| <= loss''``, the logarithm of loss'' changes by at most t where a margin changes by t. For
-the step ``d = z* - z~`` to the optimum, whose rows' margins change by at most t, ``(D + C sum k_i q_i x_i x_i') d =
--g`` holds with numbers ``f(t) <= q_i <= h(t)``, ``f(t) = (1 - e^-t) / t`` and ``h(t) = (e^t - 1) / t``.
+*Secants.* For a step d whose rows' margins change by at most t, the gradient changes by ``A d``; A is H with other
+numbers, ``s_i`` times a secant of loss', in the place of k_i. It lies between ``f(t) H`` and ``h(t) H``:
 
-*How far the margins change.* Let ``l = |g|*`` and let rho be the largest ``|x_i|*``. If ``rho l < 1 - e^-t``, no margin
-changes by more than t: else some point ``z~ + s d``, ``0 < s < 1``, has a largest change of exactly t. F falls along d
-up to z*, so that ``(grad F(z~ + s d) - g).s d <= -g.s d``, and the left-hand side is at least ``f(t) |s d|^2``. Hence
-``|s d| <= l / f(t)`` and ``t <= rho l / f(t)``, that is ``1 - e^-t <= rho l``. (This is self-concordance as in Bach,
-2010, section 2.)
+- log: since ``|loss'''| <= loss''``, a secant is at least ``k_i (1 - e^-t) / t`` and at most ``k_i (e^t - 1) / t``.
+  (This is self-concordance as in Bach, 2010, section 2.)
+- squared hinge: a secant is k_i unless m~_i is within t of 1, and else from 0 to 2 s_i. A term ``c x x'`` is at most
+  ``c |x|*^2 H``: ``f(t)`` is 1 less the sum of ``2 C s_i |x_i|*^2`` over the rows below 1 by at most t, and ``h(t)`` is
+  1 plus that sum over the rows above 1 by at most t.
 
-*The step.* H may be that of another C, ``C0``; let ``C / C0`` lie between ``1 / v`` and v. With A the matrix of the
-secants, ``-e H <= A - H <= e H`` for ``e = v h(t) - 1``, and ``A >= f(t) / v H``. From ``A d = -g`` follow
-``|d| <= v l / f(t)`` and ``|d + H^-1 g| = |H^-1 (A - H) d| <= e |d|``: the step is Newton's, up to ``e v l / f(t)`` in
-the norm of H, and a score changes by ``-x.H^-1 g`` up to ``e v l / f(t) |x|*``. The gradient is linear in C, and so is
-the former.
+*How far the margins change.* Let ``l = |g|*`` and let rho be the largest ``|x_i|*``. If ``rho l < t f(t)``, no margin
+changes by more than t on the way to the optimum z*: else some point ``z~ + s d``, ``0 < s < 1``, ``d = z* - z~``, has
+a largest change of exactly t. F falls along d up to z*, so that ``(grad F(z~ + s d) - g).s d <= -g.s d``, and the
+left-hand side is at least ``f(t) |s d|^2``. Hence ``|s d| <= l / f(t)`` and ``t <= rho l / f(t)``.
 
-H is used as its eigenvalues and eigenvectors. What rounding changes of it is at most ``hidden`` times C times the
-identity, which is at most D; it is added to e and taken from f.
+*The step.* It satisfies ``A d = -g``. H may be that of another C, ``C0``; let ``C / C0`` lie between ``1 / v`` and v: A
+lies between ``f H / v`` and ``h v H``, and ``H^1/2 d = -B H^-1/2 g`` with B between ``1 / (h v)`` and ``v / f``. With
+the middle b and half the width e of this interval, a score changes by ``-b x.H^-1 g`` up to ``e l |x|*``: Newton's
+step, and an error of second order. The gradient is linear in C, and so is the former.
+
+H is used as its eigenvalues and eigenvectors. What rounding changes of it is bounded by a part of H (``_lost``), which
+is taken from f and added to h.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows
@@ -55,7 +59,7 @@ class Turned:
 
 
 class CurvedBounds:
-    """The bounds that one solution of a problem with log loss gives."""
+    """The bounds that one solution of a problem with a smooth loss gives."""
 
     def __init__(
         self, problem: Problem, C: float, weights: Floats, bias: float, validation: Rows | None = None
@@ -64,8 +68,13 @@ class CurvedBounds:
         matrix, signs = problem.rows.matrix, problem.signs
         n, d = problem.rows.shape
         scores = _core.decide(matrix, weights[None, :], np.array([bias]), 1)[:, 0]
-        wrong = sigmoid(-signs * scores)
-        bends = problem.counts * wrong * (1.0 - wrong)
+        margins = signs * scores
+        if problem.loss == "log":
+            wrong = sigmoid(-margins)
+            bends, most = problem.counts * wrong * (1.0 - wrong), 0.25 * problem.counts
+        else:
+            wrong, most = 2.0 * np.maximum(1.0 - margins, 0.0), 2.0 * problem.counts
+            bends = np.where(margins < 1.0, most, 0.0)
         pulls = signs * (C * problem.counts * wrong)
         gram = np.tril(_core.gram(matrix, bends))
         gram = gram + np.tril(gram, -1).T
@@ -76,7 +85,7 @@ class CurvedBounds:
         combined = _core.combine(matrix, pulls) - balance * self._centre
         self._norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
         off = (d + 8) * _UNIT * (1.0 + self._norm * (1.0 + problem.lengths))
-        errors = C * bends * off + 4.0 * (n + 8) * _UNIT * np.abs(pulls)
+        errors = C * most * off + 4.0 * (n + 8) * _UNIT * np.abs(pulls)
         reach = problem.lengths + math.sqrt(_core.dot(self._centre, self._centre)) + problem.constant
         self._slip = _core.dot(errors, reach) * (1.0 + 1e-9)
         self._tilt = _core.dot(errors, np.ones(n)) * (1.0 + 1e-9)
@@ -97,12 +106,14 @@ class CurvedBounds:
         self._size, self._scores, self._bends, self._pulls, self._off = size, scores, bends, pulls, off
         self._leverages = self._squares(problem.rows)
         self._longest = float(self._leverages.max())
+        if problem.loss != "log":
+            self._sort(margins, most)
         self._validation = None if validation is None else self._turned(validation)
 
     @staticmethod
     def suits(problem: Problem) -> bool:
         """Return whether these bounds exist for a problem, and do not cost more than a few fits."""
-        return problem.loss == "log" and problem.rows.shape[1] <= _MOST_FEATURES
+        return problem.loss != "hinge" and problem.rows.shape[1] <= _MOST_FEATURES
 
     def _coordinates(self, rows: Rows) -> Floats:
         """Return rows in the coordinates of the eigenvectors, about the centre."""
@@ -122,6 +133,45 @@ class CurvedBounds:
             turned = self._coordinates(some)
             squares[first : first + together] = _products(turned * turned, shrink)
         return squares * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
+
+    def _sort(self, margins: Floats, most: Floats) -> None:
+        """Sort rows below and above 1 by their distance from it, and add up their parts of H."""
+        own = self._leverages + (1.0 / (self._C * self._mass) if self._problem.free and self._mass > 0.0 else 0.0)
+        parts = self._C * most * own * (1.0 + 1e-9)
+        distances = np.maximum(np.abs(margins - 1.0) - self._off, 0.0)
+        self._sorted: list[tuple[Floats, Floats]] = []
+        for side in (margins < 1.0, margins >= 1.0):
+            order = np.argsort(distances[side], kind="stable")
+            sums = np.cumsum(parts[side][order]) * (1.0 + 1e-9)
+            self._sorted.append((distances[side][order], np.concatenate([[0.0], sums])))
+
+    def _secants(
+        self, size: Floats, left: Floats, grown: float, lost: float
+    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return f(t) and h(t) for the least t that is proved, and whether one is: given rho l, for every entry.
+
+        ``left`` is the part of H that the problem still has, ``grown`` the factor by which parts of H are larger.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            slack = lost / left
+            if self._problem.loss == "log":
+                change = -np.log1p(-size) * (1.0 + 1e-9) + 1e-12 + 4.0 * slack
+                low, high = -np.expm1(-change) / change, np.expm1(change) / change
+            else:
+                change = size * (1.0 + 1e-9) + 1e-12
+                for _ in range(30):
+                    low = 1.0 - self._passed(0, change) * grown / left
+                    change = np.maximum(change, (size / (low - slack)) * (1.0 + 1e-9) + 1e-12)
+                low = 1.0 - self._passed(0, change) * grown / left
+                high = 1.0 + self._passed(1, change) * grown / left
+            low, high = low - slack - 1e-12, high + slack + 1e-12
+            known = (left > 0.0) & (low > 0.0) & (size < change * low * (1.0 - 1e-12)) & np.isfinite(high)
+        return np.where(known, low, 1.0), np.where(known, high, 1.0), known
+
+    def _passed(self, side: int, change: Floats) -> Floats:
+        """Return the parts of H of the rows on one side of 1 that are within these changes of it."""
+        distances, sums = self._sorted[side]
+        return np.asarray(sums[np.searchsorted(distances, change, side="right")])
 
     def _lost(self, C: float) -> float:
         """Return by how much the computed H can be off, as a part of H.
@@ -152,13 +202,10 @@ class CurvedBounds:
         pulls = np.abs(self._pulls) * (1.0 + 1e-9)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             length = (still + pulls * np.sqrt(own)) * (1.0 + 1e-9)
-            size = longest * length / left
-            change = -np.log1p(-size) * (1.0 + 1e-9) + 1e-12 + 4.0 * lost
-            least = -np.expm1(-change) / change - lost / left
-            known = (left > 0.0) & (size < 1.0) & (size < change * least * (1.0 - 1e-12)) & (least > 0.0)
-            excess = np.expm1(change) / change - 1.0 + lost / left + 1e-9
-            step = self._pulls * own / left
-            reach = (excess * length / least + still) * np.sqrt(own) / left
+            low, high, known = self._secants(longest * length / left, left, 1.0, lost)
+            mean, half = 0.5 * (1.0 / low + 1.0 / high), 0.5 * (1.0 / low - 1.0 / high)
+            step = mean * self._pulls * own / left
+            reach = (half * length + mean * still) * np.sqrt(own) / left
         reach = np.where(known, reach * (1.0 + 1e-9) + self._off + 1e-9 * np.abs(step), math.inf)
         middle = np.where(known, self._scores - step, 0.0)
         return middle - reach, middle + reach
@@ -204,15 +251,14 @@ class CurvedBounds:
             self._longest * max(1.0, self._C / low) + (1.0 / (low * self._mass) if free else 0.0)
         ) * (1.0 + 1e-12)  # fmt: skip
         length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))
-        change = _largest_change(rho * length, lost)
-        if change is None:
+        grown = max(1.0, high / self._C) * (1.0 + 1e-12)
+        some = self._secants(np.array([rho * length]), np.ones(1), grown, lost)
+        if not some[2][0]:
             return None
-        middle = math.sqrt(low) * math.sqrt(high)
         wide = math.sqrt(high / low) * (1.0 + 1e-12)
-        least = _secant(-change) / wide - lost
-        excess = wide * _secant(change) - 1.0 + lost + 1e-12
-        if not least > 0.0:
-            return None
+        middle = math.sqrt(low) * math.sqrt(high)
+        least, most = float(some[0][0]) / wide, float(some[1][0]) * wide
+        mean, half = 0.5 * (1.0 / least + 1.0 / most), 0.5 * (1.0 / least - 1.0 / most)
         farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
         shrink = 1.0 / (1.0 + middle * self._values)
         norms = np.sqrt(
@@ -220,31 +266,14 @@ class CurvedBounds:
         )
         r = high / self._C
         slip = r * (self._slip + (self._tilt / math.sqrt(middle * self._mass) if free else 0.0))
-        reach = norms * ((excess * farther / least + slip) * (1.0 + 1e-9) + 1e-12 * farther) + rows.off
+        reach = norms * ((half * farther + mean * slip) * (1.0 + 1e-9) + 1e-12 * farther) + rows.off
         steps = []
         for turned, tilt in ends:
-            step = _products(rows.rows, turned * shrink)
-            steps.append(step + tilt / (middle * self._mass) if free else step)
+            step = _products(rows.rows, turned * shrink * mean)
+            steps.append(step + mean * tilt / (middle * self._mass) if free else step)
         return rows.scores - np.maximum(*steps) - reach, rows.scores - np.minimum(*steps) + reach
 
 
 def _products(rows: Floats, vector: Floats) -> Floats:
     """Return the product of a matrix with a vector, in the core's order of addition."""
     return _core.decide(_core.dense(rows), vector[None, :], np.zeros(1), 1)[:, 0]
-
-
-def _secant(t: float) -> float:
-    """Return ``(e^t - 1) / t``, 1 at 0."""
-    return math.expm1(t) / t if abs(t) > 1e-12 else 1.0
-
-
-def _largest_change(size: float, lost: float) -> float | None:
-    """Return a t with ``size < t (f(t) - lost)``, a bound on the change of every margin; None if there is none."""
-    if not size < 1.0:
-        return None
-    t = -math.log1p(-size) * (1.0 + 1e-9) + 1e-12
-    for _ in range(8):
-        if size < t * (_secant(-t) - lost) * (1.0 - 1e-12):
-            return t
-        t *= 1.0 + 4.0 * lost + 1e-6
-    return None
