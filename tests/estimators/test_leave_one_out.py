@@ -43,7 +43,7 @@ def test_most_rows_of_a_larger_set_are_decided_by_one_fit():
     y = rng.integers(0, 2, 600)
     X = rng.normal(size=(600, 5)) + 0.8 * y[:, None]
     models = (sx.LogisticRegression(tol=1e-8), sx.LinearSVM(tol=1e-8), sx.LinearSVM(loss="squared_hinge", tol=1e-8))
-    for model, part in zip(models, (0.999, 0.7, 0.4), strict=True):
+    for model, part in zip(models, (0.999, 0.7, 0.99), strict=True):
         result = model.fit(X, y).leave_one_out(X, y, max_refits=0)
         assert (result.verdicts >= 0).mean() > part
         assert result.refits == 0
@@ -51,7 +51,7 @@ def test_most_rows_of_a_larger_set_are_decided_by_one_fit():
 
 def test_the_answer_is_a_sentence():
     X, y = overlapping(3)
-    model = sx.LinearSVM(loss="squared_hinge").fit(X, y)
+    model = sx.LinearSVM(fit_intercept=False).fit(X, y)
     low, high = model.leave_one_out(X, y, max_refits=0).errors
     part = model.leave_one_out(X, y, max_refits=0)
     assert str(part).startswith(f"between {low} and {high} leave-one-out errors in {len(y)} rows (")

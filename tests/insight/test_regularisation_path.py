@@ -73,13 +73,13 @@ def test_the_path_says_what_it_did():
 
 @pytest.mark.parametrize("Cs", [[1.0, 0.1], [], [0.0, 1.0], [1.0, 1.0], [1.0, float("nan")], 3.0, ["a"]])
 def test_values_of_c_that_are_not_ascending_are_refused(Cs):
-    with pytest.raises(ValueError, match="^Cs must hold positive, finite numbers in ascending order; found"):
+    with pytest.raises(ValueError, match=r"^Cs must hold positive, finite numbers in ascending order; found"):
         sx.path(sx.LinearSVM(), *overlapping(2), Cs)
 
 
 def test_one_class_and_other_estimators_are_refused():
     X, _ = overlapping(2)
-    with pytest.raises(ValueError, match="^path needs examples of at least two classes; found one class: 1"):
+    with pytest.raises(ValueError, match=r"^path needs examples of at least two classes; found one class: 1"):
         sx.path(sx.LinearSVM(), X, [1] * len(X), [1.0])
-    with pytest.raises(TypeError, match="^path needs a LinearSVM or a LogisticRegression"):
+    with pytest.raises(TypeError, match=r"^path needs a LinearSVM or a LogisticRegression"):
         sx.path(sx.Perceptron(), X, [1] * len(X), [1.0])

@@ -20,9 +20,9 @@ def test_a_line_for_each_weight_against_c(data):
     assert ax.get_xscale() == "log"
     with pytest.raises(ValueError, match="plane must be a number from 0 to 0; found 1"):
         plots.coefficient_path(path, plane=1)
-    with pytest.raises(ValueError, match="names must be one for each of the"):
+    with pytest.raises(ValueError, match=r"names must be one for each of the"):
         plots.coefficient_path(path, names=["a"] * 99)
-    with pytest.raises(TypeError, match="coefficient_path draws what sx.path returns; found list"):
+    with pytest.raises(TypeError, match=r"coefficient_path draws what sx.path returns; found list"):
         plots.coefficient_path([])
 
 
@@ -34,7 +34,7 @@ def test_the_error_of_the_fits_and_the_bound_that_is_proved(data):
         "lower bound (proved)", "least error minus 0.1", "error of the fits", f"C = {result.C_:.3g}",
     }  # fmt: skip
     assert ax.get_xlim() == (0.01, 10.0)
-    with pytest.raises(TypeError, match="tuning draws what sx.tune returns; found dict"):
+    with pytest.raises(TypeError, match=r"tuning draws what sx.tune returns; found dict"):
         plots.tuning({})
 
 
