@@ -38,9 +38,11 @@ def test_the_public_names_are_these():
         "Perceptron",
         "Plane",
         "Problem",
+        "RegularisationPath",
         "SecondOrderPerceptron",
         "TablePreparation",
         "Trace",
+        "Tuning",
         "certify",
         "datasets",
         "descend",
@@ -53,11 +55,13 @@ def test_the_public_names_are_these():
         "load",
         "observers",
         "original_units",
+        "path",
         "rules",
         "save",
         "solve",
         "stops",
         "trace",
+        "tune",
     ]
     assert all(getattr(sx, name) is not None for name in sx.__all__)
     assert set(sx.__all__) <= set(dir(sx))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from separatrix.exercises.sheet import exercise
     from separatrix.geometry.ball import Ball
+    from separatrix.insight.certified_tuning import Tuning, tune
     from separatrix.insight.descent import Descent, descend
     from separatrix.insight.enclosing_ball import enclosing_ball
     from separatrix.insight.feature_importance import importance
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from separatrix.insight.labellings import Labellings, labellings
     from separatrix.insight.original_units import original_units
     from separatrix.insight.plane import Plane
+    from separatrix.insight.regularisation_path import RegularisationPath, path
     from separatrix.insight.trace import Trace, trace
     from separatrix.loop.problem import Problem
     from separatrix.loop.solve import solve
@@ -82,9 +84,11 @@ __all__ = [
     "Perceptron",
     "Plane",
     "Problem",
+    "RegularisationPath",
     "SecondOrderPerceptron",
     "TablePreparation",
     "Trace",
+    "Tuning",
     "certify",
     "datasets",
     "descend",
@@ -97,11 +101,13 @@ __all__ = [
     "load",
     "observers",
     "original_units",
+    "path",
     "rules",
     "save",
     "solve",
     "stops",
     "trace",
+    "tune",
 ]
 
 # No name here is also the name of a module it comes from: Python would put the module in its place.
@@ -128,9 +134,11 @@ _ON_FIRST_USE = {
     "Problem": "separatrix.loop.problem",
     "ROMMA": "separatrix.estimators",
     "SCW": "separatrix.estimators",
+    "RegularisationPath": "separatrix.insight.regularisation_path",
     "SecondOrderPerceptron": "separatrix.estimators",
     "TablePreparation": "separatrix.tables.table_preparation",
     "Trace": "separatrix.insight.trace",
+    "Tuning": "separatrix.insight.certified_tuning",
     "certify": "separatrix.certificates.certifying",
     "descend": "separatrix.insight.descent",
     "enclosing_ball": "separatrix.insight.enclosing_ball",
@@ -141,9 +149,11 @@ _ON_FIRST_USE = {
     "labellings": "separatrix.insight.labellings",
     "load": "separatrix.models.model_file",
     "original_units": "separatrix.insight.original_units",
+    "path": "separatrix.insight.regularisation_path",
     "save": "separatrix.models.model_file",
     "solve": "separatrix.loop.solve",
     "trace": "separatrix.insight.trace",
+    "tune": "separatrix.insight.certified_tuning",
 }
 
 

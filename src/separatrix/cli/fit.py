@@ -19,6 +19,7 @@ from separatrix.cli.fit_options import (
     Test,
     ThresholdText,
     Tune,
+    Within,
     as_before,
     share_or_file,
     with_record,
@@ -126,6 +127,7 @@ def fit(
     threshold: ThresholdText = None,
     positive: Positive = None,
     tune: Tune = False,
+    within: Within = None,
     cv: Folds = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. [default: 0]", rich_help_panel=MODEL)] = None,
     resume: Annotated[
@@ -211,7 +213,7 @@ def fit(
             "--category": category, "--number": number, "--date": date, "--dates": dates,
             "--target-encode": target_encode, "--decimal": decimal,
             "--split": split, "--class-weight": class_weight, "--calibrate": calibrate, "--threshold": threshold,
-            "--positive": positive, "--tune": tune or None, "--cv": cv,
+            "--positive": positive, "--tune": tune or None, "--within": within, "--cv": cv,
         }  # fmt: skip
         for option, value in refused.items():
             if value is not None:
@@ -240,7 +242,7 @@ def fit(
         settings = Settings(
             model.value if model is not None else ONLINE if online else DEFAULT, share, epochs, time_limit, seed or 0,
             with_record(parameters(param or []), record, every), certify, stop, class_weight,
-            None if calibrate is None else calibrate.value, threshold, positive, cv, file, tune,
+            None if calibrate is None else calibrate.value, threshold, positive, cv, file, tune, within,
         )  # fmt: skip
     path = output or resume or _default_path(source, sql)
     guard().writes(path)

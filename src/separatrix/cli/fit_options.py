@@ -72,6 +72,15 @@ Tune = Annotated[
         rich_help_panel=DECISIONS,
     ),
 ]
+Within = Annotated[
+    float | None,
+    typer.Option(
+        "--within",
+        help="With --tune, for svm and logistic: choose C by accuracy from all of 0.01 to 100, and prove that no other "
+        "has a cross-validation accuracy higher by more than this, such as 0.005.",
+        rich_help_panel=DECISIONS,
+    ),
+]
 Folds = Annotated[
     int | None,
     typer.Option(

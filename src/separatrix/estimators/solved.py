@@ -6,12 +6,13 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
+from separatrix.estimators.contract import check_is_fitted
 from separatrix.estimators.fitting import check_costs, check_free_bias, number, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.geometry.rows import Floats, Rows
@@ -19,6 +20,9 @@ from separatrix.loop.interrupts import interrupts
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
+
+if TYPE_CHECKING:
+    from separatrix.estimators.leave_one_out import LeaveOneOut
 
 
 class CostedRows(NamedTuple):
@@ -53,6 +57,36 @@ class SolvedClassifier(LinearClassifier):
 
     C: float
     tol: float
+
+    def leave_one_out(
+        self, X: Any, y: Any, sample_weight: Any = None, *, max_refits: int = 100, stop: Stop | str | None = None
+    ) -> LeaveOneOut:
+        """Count the training rows that the optimum of all other rows misclassifies, as far as that is proved.
+
+        Most rows are decided by this fit alone; the model is fitted anew without a row only where its sign is open.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted to.
+        max_refits : int, default=100
+            The most refits; rows that are open after them make the answer an interval.
+        stop : TimeLimit or str, optional
+            A limit of time.
+
+        Returns
+        -------
+        LeaveOneOut
+            ``errors``, the lowest and the highest number; ``str()`` of it is a sentence.
+
+        Notes
+        -----
+        Class weights stay those of all rows. A multinomial model and the hard margin are refused.
+        """
+        from separatrix.estimators.leave_one_out import leave_one_out
+
+        check_is_fitted(self, "classes_")
+        return leave_one_out(self, X, y, sample_weight, max_refits, stop)
 
     def _check_problem(self) -> tuple[float, float]:
         """Return C and tol, or refuse what no solver could mean."""

@@ -26,6 +26,7 @@ from separatrix.plots.loss_shapes import losses
 from separatrix.plots.margins import margin
 from separatrix.plots.mistakes import mistakes
 from separatrix.plots.planes import plane
+from separatrix.plots.regularisation import coefficient_path, tuning
 from separatrix.plots.supports import support
 from separatrix.plots.updates import updates
 from separatrix.plots.vectors import projection, update_vectors
@@ -36,6 +37,7 @@ __all__ = [
     "animation",
     "ball",
     "bracket",
+    "coefficient_path",
     "compare_steps",
     "comparison",
     "decision_boundary",
@@ -54,6 +56,7 @@ __all__ = [
     "plane",
     "projection",
     "support",
+    "tuning",
     "update_vectors",
     "updates",
     "weight_path",

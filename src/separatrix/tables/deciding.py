@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from separatrix.geometry.rows import is_sparse
+from separatrix.loop.problem import Labels
 from separatrix.tables.calibration import KINDS, own_sigmoid
 from separatrix.tables.class_weights import class_weight_of
 from separatrix.tables.facts import CrossValidation, TuningRecord
 from separatrix.tables.folds import (
+    ACCURACY,
     Folds,
     OutOfFold,
     TooFewRowsError,
@@ -130,19 +132,36 @@ class Decisions:
         self, table: PreparedTable, rows: PreparedRows, settings: Settings, folds: Folds, scored: Any, watch: Watch
     ) -> tuple[Settings, OutOfFold]:
         model = self._model
-        metric = usual_metric(rows.labels, len(table.classes), folds)
-        tuned = tune(settings, metric, rows.labels, folds, scored)
-        best = tuned.values[tuned.best]
-        settings = replace(with_strength(settings, tuned.parameter, best), tune=False)
+        if settings.within is not None:
+            record = self._proven(table, rows, settings, folds)
+            chosen = replace(with_strength(settings, record.parameter, record.best), tune=False, within=None)
+            result = scored(chosen, f"C={record.best:.4g}")
+        else:
+            metric = usual_metric(rows.labels, len(table.classes), folds)
+            tuned = tune(settings, metric, rows.labels, folds, scored)
+            best, result = tuned.values[tuned.best], tuned.result
+            chosen = replace(with_strength(settings, tuned.parameter, best), tune=False)
+            record = TuningRecord(
+                tuned.parameter, metric, len(folds), tuned.values, tuned.means, tuned.deviations, best
+            )
         watch("fit")
-        trained = train(table, settings, None, watch, 0)
+        trained = train(table, chosen, None, watch, 0)
         if trained.facts["interrupted"]:
             raise KeyboardInterrupt
         model.estimator = trained.estimator
-        record = TuningRecord(tuned.parameter, metric, len(folds), tuned.values, tuned.means, tuned.deviations, best)
-        model.facts = replace(model.facts, **trained.facts, settings=settings, tuning=record)
-        self._cross_validate(rows, table, tuned.result)
-        return settings, tuned.result
+        model.facts = replace(model.facts, **trained.facts, settings=chosen, tuning=record)
+        self._cross_validate(rows, table, result)
+        return chosen, result
+
+    def _proven(self, table: PreparedTable, rows: PreparedRows, settings: Settings, folds: Folds) -> TuningRecord:
+        """Choose C from a whole range, with a proof."""
+        from separatrix.tables.proven_tuning import prove
+
+        labels = Labels(np.array(table.classes), rows.labels)
+        proved = prove(settings, new_estimator(settings, table.classes), rows.X, labels, rows.weights, folds)
+        return TuningRecord(
+            "C", ACCURACY, len(folds), proved.values, proved.means, proved.deviations, proved.best, proved.distance
+        )
 
     def _cross_validate(self, rows: PreparedRows, table: PreparedTable, result: OutOfFold) -> None:
         metrics = metrics_for(rows.labels, len(table.classes), result.folds)

@@ -16,8 +16,14 @@ def decision_lines(model: Any) -> list[str]:
     if (tuning := facts.tuning) is not None:
         place = tuning.values.index(tuning.best)
         score = f"{_named(tuning.metric)} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f}"
-        best = f"Tuned {tuning.parameter} = {tuning.best:g}, the best of {len(tuning.values)}"
+        best = f"Tuned {tuning.parameter} = {tuning.best:.4g}, the best of {len(tuning.values)}"
         lines.append(f"{best} ({score} over {tuning.folds} folds).")
+        if tuning.distance is not None:
+            low, high, by = min(tuning.values), max(tuning.values), np.ceil(tuning.distance * 1e4 - 1e-9) / 1e4
+            lines.append(
+                f"Proved: no {tuning.parameter} from {low:g} to {high:g} has a cross-validation accuracy higher by "
+                f"more than {by:g} at its optimum."
+            )
     if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
         each = [f"{_named(name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
         lines.append(f"Cross-validation, {scores.folds} folds of the training rows: {', '.join(each)}.")

@@ -102,7 +102,10 @@ class CrossValidation(_Checked):
 
 @dataclass(frozen=True)
 class TuningRecord(_Checked):
-    """The parameter that was tuned, its candidates and their scores over folds, and the metric that decided."""
+    """The parameter that was tuned, its candidates and their scores over folds, and the metric that decided.
+
+    ``distance``, where it is proved, is how much higher the accuracy of any value between the candidates can be.
+    """
 
     parameter: str
     metric: str
@@ -111,6 +114,7 @@ class TuningRecord(_Checked):
     means: tuple[float, ...]
     deviations: tuple[float, ...]
     best: float
+    distance: float | None = None
     _counts = ("folds",)
 
     def __post_init__(self) -> None:
@@ -120,6 +124,8 @@ class TuningRecord(_Checked):
         lists = (self.values, self.means, self.deviations)
         if not all(_are_numbers(each, size) for each in lists) or self.best not in self.values:
             raise ValueError("the facts about the model are damaged: a tuning has scores for each candidate")
+        if not (self.distance is None or (type(self.distance) is float and 0.0 <= self.distance <= 1.0)):
+            raise ValueError("the facts about the model are damaged: a tuning has proved what cannot be")
 
 
 def _are_numbers(values: Any, size: int) -> bool:

@@ -38,7 +38,7 @@ STORED = {
         unpack=without_guess,
     ),
     "CrossValidation": Stored("separatrix.tables.facts"),
-    "TuningRecord": Stored("separatrix.tables.facts"),
+    "TuningRecord": Stored("separatrix.tables.facts", defaults={"distance": None}),
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
@@ -57,7 +57,7 @@ STORED = {
     "Settings": Stored(
         "separatrix.tables.settings",
         defaults={
-            **_none("stop", "class_weight", "calibrate", "threshold", "positive", "cv", "test_file"),
+            **_none("stop", "class_weight", "calibrate", "threshold", "positive", "cv", "test_file", "within"),
             "tune": False,
         },
     ),

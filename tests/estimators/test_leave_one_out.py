@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_iris
+
+import separatrix as sx
+from independent_fits import NEAR_ZERO, SOLVERS, overlapping
+
+IRIS = load_iris(return_X_y=True)
+
+
+def margins_without(model, X, y):
+    """Return every row's margin by another program's optimum of the others."""
+    margins = []
+    for row in range(len(y)):
+        others = np.arange(len(y)) != row
+        score = model.fit(X[others], y[others]).decision_function(X[[row]])[0]
+        margins.append(score if y[row] == 1 else -score)
+    return np.array(margins)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_verdict_contradicts_a_refit_by_another_program(seed):
+    X, y = overlapping(100 + seed, largest=40)
+    ours, other = SOLVERS[list(SOLVERS)[seed % len(SOLVERS)]]
+    C = 10 ** np.random.default_rng(seed).uniform(-2, 1)
+    margins = margins_without(other(C), X, y)
+    model = ours().set_params(C=C, tol=1e-6).fit(X, y)
+    for most in (0, 1000):
+        result = model.leave_one_out(X, y, max_refits=most)
+        assert result.refits <= most
+        assert (margins[result.verdicts == 1] < NEAR_ZERO).all()
+        assert (margins[result.verdicts == 0] > -NEAR_ZERO).all()
+        low, high = result.errors
+        assert low <= (margins < NEAR_ZERO).sum()
+        assert high >= (margins < -NEAR_ZERO).sum()
+
+
+def test_most_rows_of_a_larger_set_are_decided_by_one_fit():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = rng.normal(size=(600, 5)) + 0.8 * y[:, None]
+    models = (sx.LogisticRegression(tol=1e-8), sx.LinearSVM(tol=1e-8), sx.LinearSVM(loss="squared_hinge", tol=1e-8))
+    for model, part in zip(models, (0.999, 0.7, 0.99), strict=True):
+        result = model.fit(X, y).leave_one_out(X, y, max_refits=0)
+        assert (result.verdicts >= 0).mean() > part
+        assert result.refits == 0
+
+
+def test_the_answer_is_a_sentence():
+    X, y = overlapping(3)
+    model = sx.LinearSVM(fit_intercept=False).fit(X, y)
+    low, high = model.leave_one_out(X, y, max_refits=0).errors
+    part = model.leave_one_out(X, y, max_refits=0)
+    assert str(part).startswith(f"between {low} and {high} leave-one-out errors in {len(y)} rows (")
+    assert str(part).endswith("undecided")
+    whole = model.leave_one_out(X, y, max_refits=1000)
+    assert whole.errors[0] == whole.errors[1]
+    assert f"{whole.errors[0]} leave-one-out errors in {len(y)} rows" in str(whole)
+    assert f"{whole.refits} by refits" in str(whole)
+
+
+def test_three_classes_one_against_the_rest():
+    X, y = IRIS
+    model = sx.LinearSVM(loss="squared_hinge", tol=1e-8).fit(X, y)
+    result = model.leave_one_out(X, y, max_refits=1000)
+    wrong = []
+    for row in range(len(y)):
+        others = np.arange(len(y)) != row
+        refit = sx.LinearSVM(loss="squared_hinge", tol=1e-10).fit(X[others], y[others])
+        wrong.append(refit.predict(X[[row]])[0] != y[row])
+    decided = result.verdicts >= 0
+    np.testing.assert_array_equal(result.verdicts[decided], np.array(wrong)[decided])
+    assert decided.mean() > 0.95
+
+
+def test_sparse_rows_give_the_same_verdicts():
+    X, y = overlapping(5)
+    model = sx.LogisticRegression().fit(X, y)
+    rows = sparse.csr_array(X)
+    same = sx.LogisticRegression().fit(rows, y).leave_one_out(rows, y)
+    np.testing.assert_array_equal(same.verdicts, model.leave_one_out(X, y).verdicts)
+
+
+def test_a_row_of_weight_zero_is_not_counted():
+    X, y = overlapping(6)
+    weights = np.ones(len(y))
+    weights[[2, 20]] = 0.0
+    model = sx.LinearSVM(loss="squared_hinge").fit(X, y, weights)
+    result = model.leave_one_out(X, y, weights, max_refits=1000)
+    kept = weights > 0
+    without = sx.LinearSVM(loss="squared_hinge").fit(X[kept], y[kept]).leave_one_out(X[kept], y[kept], max_refits=1000)
+    assert result.errors == without.errors
+    assert result.n == len(y) - 2
+    assert result.decided_by[2] == "weight"
+
+
+def test_the_only_row_of_a_class_is_an_error():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [9.0]])
+    y = [0, 0, 0, 0, 1]
+    result = sx.LinearSVM().fit(X, y).leave_one_out(X, y)
+    assert result.decided_by[4] == "alone"
+    assert result.errors == (1, 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), exponent=st.floats(-2.0, 2.0), tol=st.floats(1e-9, 1e-2))
+def test_refits_only_narrow_what_one_fit_proves(seed, exponent, tol):
+    X, y = overlapping(seed, largest=32)
+    model = sx.LinearSVM(loss="squared_hinge", C=10**exponent, tol=tol, max_iter=100_000).fit(X, y)
+    first, then = (model.leave_one_out(X, y, max_refits=most) for most in (0, 1000))
+    decided = first.verdicts >= 0
+    np.testing.assert_array_equal(first.verdicts[decided], then.verdicts[decided])
+    assert first.errors[0] <= then.errors[0] <= then.errors[1] <= first.errors[1]
+
+
+def test_a_time_limit_leaves_an_interval():
+    X, y = overlapping(3)
+    result = sx.LogisticRegression().fit(X, y).leave_one_out(X, y, stop="time:0.000001")
+    assert result.refits == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_refits": -1}, "max_refits must be a whole number of at least 0; found -1"),
+        ({"stop": "epochs:2"}, "stop must be a TimeLimit or None; found 'epochs:2'"),
+        ({"y": "flipped"}, "leave_one_out needs the rows, labels and weights that the model was fitted to"),
+        ({"X": "shorter"}, "X and y differ in length"),
+    ],
+)
+def test_what_cannot_be_meant_gets_one_clear_sentence(change, message):
+    X, y = overlapping(4)
+    model = sx.LinearSVM().fit(X, y)
+    given = {"X": X, "y": y, **change}
+    given["y"] = 1 - y if isinstance(given["y"], str) else given["y"]
+    given["X"] = X[:-1] if isinstance(given["X"], str) else given["X"]
+    with pytest.raises(ValueError, match="^" + message):
+        model.leave_one_out(**given)
+
+
+def test_other_rows_than_those_of_the_fit_are_refused():
+    X, y = overlapping(4)
+    model = sx.LinearSVM().fit(X, y)
+    with pytest.raises(ValueError, match=r"^leave_one_out needs the rows, labels and weights"):
+        model.leave_one_out(X[:-1], y[:-1])
+
+
+def test_a_multinomial_model_and_the_hard_margin_are_refused():
+    X, y = IRIS
+    with pytest.raises(ValueError, match="fit with multi_class='ovr'"):
+        sx.LogisticRegression().fit(X, y).leave_one_out(X, y)
+    model = sx.LinearSVM(C=float("inf")).fit(X[:100], y[:100])
+    with pytest.raises(ValueError, match="leave_one_out needs a finite C"):
+        model.leave_one_out(X[:100], y[:100])

@@ -1,0 +1,208 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import separatrix as sx
+from independent_fits import NEAR_ZERO, SOLVERS, overlapping
+
+BLOBS = overlapping(1, smallest=50)
+IRIS = load_iris(return_X_y=True)
+
+
+def lowest_error(model, X, y, folds, C):
+    """Return the cross-validation error of another program's optimum; rows on the boundary count as wrong."""
+    parts = []
+    for train, test in StratifiedKFold(folds).split(X, y):
+        scores = model(C).fit(X[train], y[train]).decision_function(X[test])
+        parts.append(np.mean(np.where(y[test] == 1, scores, -scores) < NEAR_ZERO))
+    return float(np.mean(parts))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_c_of_a_dense_grid_has_an_error_below_the_proven_bound(seed):
+    X, y = overlapping(seed)
+    name = list(SOLVERS)[seed % len(SOLVERS)]
+    ours, other = SOLVERS[name]
+    folds, high = 2 + seed % 3, 5.0 if name == "hinge" else 100.0  # where LIBSVM arrives
+    result = sx.tune(ours(), X, y, C=(0.01, high), folds=folds, within=0.04, max_fits=60 if seed % 5 == 0 else 500)
+    for C in np.geomspace(0.01, high, 33):
+        error = lowest_error(other, X, y, folds, C)
+        here = result.bounds_[(result.bounds_[:, 0] <= C * (1 + 1e-12)) & (result.bounds_[:, 1] * (1 + 1e-12) >= C)]
+        assert len(here)
+        assert error >= here[:, 2].min() - 1e-12
+        assert error >= result.error_ - result.distance_ - 1e-12
+        if result.proved_:
+            assert error >= result.error_ - 0.04 - 1e-12
+
+
+def test_the_answer_is_a_sentence_with_the_proof():
+    result = sx.tune(sx.LogisticRegression(), *BLOBS, C=(0.01, 10.0), within=0.05)
+    assert result.proved_
+    assert str(result) == (
+        f"C = {result.C_:.3g} (cross-validation error {result.error_:.4g}, 5 folds); no C in [0.01, 10] has a "
+        f"cross-validation error lower by more than 0.05 (proved with {result.n_fits_} fits)"
+    )
+
+
+def test_the_ranges_cover_everything_from_the_lowest_c_to_the_highest():
+    result = sx.tune(sx.LogisticRegression(), *BLOBS, C=(0.01, 10.0), within=0.05)
+    bounds = result.bounds_
+    assert bounds[0, 0] == 0.01
+    assert bounds[-1, 1] == 10.0
+    np.testing.assert_array_equal(bounds[1:, 0], bounds[:-1, 1])
+    assert result.lower_bound_ == bounds[:, 2].min()
+    assert (result.Cs_[0], result.Cs_[-1]) == (0.01, 10.0)
+    assert result.table == list(zip(result.Cs_.tolist(), result.errors_.tolist(), strict=True))
+
+
+def test_the_error_is_that_of_cold_fits_in_the_folds_of_scikit_learn():
+    X, y = BLOBS
+    result = sx.tune(sx.LogisticRegression(tol=1e-10), X, y, C=(0.01, 10.0), within=0.05)
+    parts = [
+        np.mean(sx.LogisticRegression(C=result.C_, tol=1e-10).fit(X[train], y[train]).predict(X[test]) != y[test])
+        for train, test in StratifiedKFold(5).split(X, y)
+    ]
+    assert result.error_ == pytest.approx(np.mean(parts), abs=1e-12)
+    assert result.error_ == result.errors_.min()
+
+
+def test_the_best_estimator_is_fitted_to_all_rows():
+    X, y = BLOBS
+    result = sx.tune(sx.LinearSVM(C=7.0, loss="squared_hinge"), X, y, C=(0.1, 1.0), within=0.3)
+    assert result.best_estimator_.C == result.C_
+    again = sx.LinearSVM(C=result.C_, loss="squared_hinge").fit(X, y)
+    np.testing.assert_array_equal(result.best_estimator_.coef_, again.coef_)
+
+
+def test_a_budget_that_ends_first_leaves_a_proven_distance():
+    result = sx.tune(sx.LinearSVM(), *BLOBS, folds=3, within=0.001, max_fits=30)
+    assert not result.proved_
+    assert result.n_fits_ <= 30
+    assert result.distance_ == result.error_ - result.lower_bound_
+    assert "max_fits=30 reached" in str(result)
+
+
+def test_a_budget_that_does_not_reach_the_highest_c_claims_nothing_beyond():
+    result = sx.tune(sx.LinearSVM(), *BLOBS, folds=3, within=0.001, max_fits=7)
+    assert result.bounds_[-1].tolist() == [result.Cs_[-1], 1000.0, 0.0]
+    assert result.lower_bound_ == 0.0
+
+
+def test_a_time_limit_leaves_a_proven_distance():
+    result = sx.tune(sx.LinearSVM(), *BLOBS, within=1e-6, stop="time:0.000001")
+    assert not result.proved_
+    assert len(result.Cs_) == 1
+    assert "time limit of 1e-06 s reached" in str(result)
+
+
+def test_more_fits_never_weaken_the_proof():
+    few, many = (sx.tune(sx.LogisticRegression(), *BLOBS, folds=2, within=0.001, max_fits=m) for m in (40, 160))
+    assert many.error_ <= few.error_
+    assert many.lower_bound_ >= few.lower_bound_
+
+
+def test_several_classes_are_proved_one_against_the_rest():
+    X, y = IRIS
+    result = sx.tune(sx.LinearSVM(loss="squared_hinge"), X, y, C=(0.1, 10.0), folds=3, within=0.05)
+    assert result.proved_
+    for C in np.geomspace(0.1, 10.0, 15):
+        wrong = [
+            np.mean(
+                sx.LinearSVM(loss="squared_hinge", C=C, tol=1e-9).fit(X[train], y[train]).predict(X[test]) != y[test]
+            )
+            for train, test in StratifiedKFold(3).split(X, y)
+        ]
+        assert np.mean(wrong) >= result.error_ - 0.05
+
+
+def test_a_multinomial_model_is_tuned_without_a_claim():
+    result = sx.tune(sx.LogisticRegression(), *IRIS, C=(0.1, 10.0))
+    assert not result.proved_
+    assert result.lower_bound_ == 0.0
+    assert "nothing is proved: the classes are learned together" in str(result)
+
+
+def test_pipelines_scale_each_fold_on_its_own():
+    X, y = BLOBS
+    model = make_pipeline(StandardScaler(), sx.LogisticRegression(tol=1e-9))
+    result = sx.tune(model, X * 1e3, y, C=(0.01, 1.0), folds=3, within=0.05)
+    parts = []
+    for train, test in StratifiedKFold(3).split(X, y):
+        scaler = StandardScaler().fit(X[train] * 1e3)
+        own = sx.LogisticRegression(C=result.C_, tol=1e-9).fit(scaler.transform(X[train] * 1e3), y[train])
+        parts.append(np.mean(own.predict(scaler.transform(X[test] * 1e3)) != y[test]))
+    assert result.error_ == pytest.approx(np.mean(parts), abs=1e-12)
+    assert result.best_estimator_[-1].C == result.C_
+
+
+def test_sparse_rows_and_text_labels_give_the_same_answer():
+    X, y = BLOBS
+    dense = sx.tune(sx.LogisticRegression(), X, y, C=(0.01, 10.0), within=0.05)
+    words = sx.tune(
+        sx.LogisticRegression(), sparse.csr_array(X), np.array(["no", "yes"])[y], C=(0.01, 10.0), within=0.05
+    )
+    assert dense.proved_
+    assert words.proved_
+    assert words.C_ == dense.C_
+    assert words.error_ == dense.error_
+
+
+def test_class_weights_are_part_of_the_problem():
+    X, y = BLOBS
+    result = sx.tune(sx.LogisticRegression(class_weight="balanced"), X, y, C=(0.01, 10.0), folds=2, within=0.05)
+    for C in np.geomspace(0.01, 10.0, 12):
+        wrong = [
+            np.mean(
+                sx.LogisticRegression(class_weight="balanced", C=C, tol=1e-10).fit(X[a], y[a]).predict(X[b]) != y[b]
+            )
+            for a, b in StratifiedKFold(2).split(X, y)
+        ]
+        assert np.mean(wrong) >= result.error_ - 0.05
+
+
+@pytest.mark.parametrize("folds", [KFold(3, shuffle=True, random_state=0), list(KFold(3).split(BLOBS[0][::-1]))])
+def test_splitters_and_lists_of_folds_are_accepted(folds):
+    X, y = BLOBS
+    order = np.random.default_rng(0).permutation(len(y))
+    result = sx.tune(sx.LogisticRegression(), X[order], y[order], C=(0.1, 1.0), folds=folds, within=0.2)
+    assert result.n_folds_ == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"C": (10.0, 0.1)}, "C must be a pair of positive, finite numbers, the lower first; found"),
+        ({"C": (0.0, 1.0)}, "C must be a pair of positive, finite numbers, the lower first; found"),
+        ({"C": 1.0}, "C must be a pair of positive, finite numbers, the lower first; found 1.0"),
+        ({"C": (float("nan"), 1.0)}, "C must be a pair of positive, finite numbers"),
+        ({"folds": 50}, "folds must be at most the number of rows of the smallest class: class"),
+        ({"folds": 1}, "folds must be a whole number of at least 2, or a splitter; found 1"),
+        ({"folds": [([0, 1, 2], [3])]}, "fold 0 has no training row of class 1; every fold needs one"),
+        ({"folds": [([0, 999], [3])]}, "folds must be a number, a splitter or pairs of arrays of row numbers; found a"),
+        ({"folds": 2.5}, "folds must be a number, a splitter or pairs of arrays of row numbers;"),
+        ({"within": 0.0}, "within must be a number between 0 and 1, such as 0.005; found 0.0"),
+        ({"within": -1}, "within must be a number between 0 and 1, such as 0.005; found -1"),
+        ({"within": float("nan")}, "within must be a number between 0 and 1, such as 0.005; found nan"),
+        ({"max_fits": 3}, "max_fits must be a whole number of at least 10, two fits in each fold; found 3"),
+        ({"stop": "epochs:3"}, "stop must be a TimeLimit or None: tune ends when its proof is complete; found"),
+        ({"y": np.zeros(len(BLOBS[1]))}, "tune needs examples of at least two classes; found one class: 0.0"),
+        ({"y": BLOBS[1][:-1]}, "X and y differ in length"),
+        ({"X": np.where(BLOBS[0] == BLOBS[0].max(), np.nan, BLOBS[0])}, "X contains NaN"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_gets_one_clear_sentence(changed, message):
+    given = {"estimator": sx.LogisticRegression(), "X": BLOBS[0], "y": BLOBS[1], **changed}
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        sx.tune(**given)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("estimator", [sx.Perceptron(), sx.LinearSVM, StandardScaler()])
+def test_other_estimators_are_refused_by_name(estimator):
+    with pytest.raises(TypeError, match="tune needs a LinearSVM or a LogisticRegression"):
+        sx.tune(estimator, *BLOBS)

@@ -1,0 +1,91 @@
+"""``--tune --within``: the choice of C and what is proved about it, in the model and its summary."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from separatrix.models.model_file import load, save
+from separatrix.tables.columns import ColumnOptions
+from separatrix.tables.decision_lines import decision_lines
+from separatrix.tables.facts import TuningRecord
+from separatrix.tables.fit import fit
+from separatrix.tables.settings import MemoryBudget, Settings
+from separatrix.tables.sources.in_memory import TableInMemory
+
+
+def table(n=160, classes=2):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    score = data.a - data.b + rng.normal(0, 1.0, n)
+    data["label"] = np.array(["no", "yes", "so"])[np.digitize(score, [0.0, 1.0][: classes - 1])]
+    return data
+
+
+def fitted(data, **settings):
+    given = Settings(certify=0.0, **settings)
+    return fit(
+        TableInMemory(pa.Table.from_pandas(data, preserve_index=False), "table"),
+        ColumnOptions("label"),
+        given,
+        MemoryBudget(),
+    ).model
+
+
+@pytest.mark.parametrize("name", ["svm", "logistic"])
+def test_no_c_of_the_grids_range_is_better_by_more(name):
+    model = fitted(table(), model=name, tune=True, within=0.03)
+    tuning = model.facts.tuning
+    assert tuning.parameter == "C"
+    assert tuning.metric == "accuracy"
+    assert 0.0 <= tuning.distance <= 0.03
+    assert (min(tuning.values), max(tuning.values)) == (0.01, 100.0)
+    assert model.estimator.C == tuning.best == tuning.values[int(np.argmax(tuning.means))]
+    lines = decision_lines(model)
+    assert lines[0].startswith(f"Tuned C = {tuning.best:.4g}, the best of {len(tuning.values)} (accuracy ")
+    assert lines[1].startswith("Proved: no C from 0.01 to 100 has a cross-validation accuracy higher by more than 0.0")
+
+
+def test_the_grid_is_what_it_was_without_within():
+    tuning = fitted(table(), model="logistic", tune=True).facts.tuning
+    assert len(tuning.values) == 9
+    assert tuning.distance is None
+
+
+def test_the_proof_is_kept_in_the_model_file(tmp_path):
+    model = fitted(table(), model="logistic", tune=True, within=0.05)
+    save(model, tmp_path / "model.sx")
+    again = load(tmp_path / "model.sx")
+    assert again.facts.tuning == model.facts.tuning
+    assert decision_lines(again) == decision_lines(model)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "svm", "within": 0.01}, "--within says how near to the best --tune must come: give both"),
+        ({"model": "averaged", "tune": True, "within": 0.01}, "--within needs --model svm or logistic; found"),
+        ({"model": "svm", "tune": True, "within": 0.0}, "--within must be a number between 0 and 1, such as"),
+        ({"model": "svm", "tune": True, "within": float("nan")}, "--within must be a number between 0 and 1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused(settings, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        Settings(**settings)
+    assert str(caught.value).startswith(message)
+
+
+def test_classes_that_are_learned_together_are_refused():
+    data = table(classes=3)
+    with pytest.raises(ValueError, match="--within needs one plane for each class"):
+        fitted(data, model="logistic", tune=True, within=0.05)
+    rest = fitted(data, model="logistic", tune=True, within=0.2, parameters={"multi_class": "ovr"})
+    assert rest.facts.tuning.distance <= 0.2
+
+
+def test_a_damaged_proof_is_refused():
+    good = {"parameter": "C", "metric": "accuracy", "folds": 5, "values": (1.0,), "means": (0.5,), "deviations": (0.1,)}
+    assert TuningRecord(**good, best=1.0, distance=0.25).distance == 0.25
+    for distance in (-0.1, 1.5, "0.1", float("nan")):
+        with pytest.raises(ValueError, match="a tuning has proved what cannot be"):
+            TuningRecord(**good, best=1.0, distance=distance)
