@@ -1,0 +1,326 @@
+// One build of coordinate descent with an L1 penalty. CMake compiles this file once for each instruction set, as
+// kernels.cpp.
+#include "descent.hpp"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace sx {
+namespace SX_BUILD {
+
+#include "rows.hpp"
+#include "losses.hpp"
+
+constexpr int kSums = 4;  // running sums of a loop over rows, row i going to sum i mod 4
+
+SX_HOT double joined(const double* sum) { return (sum[0] + sum[2]) + (sum[1] + sum[3]); }
+
+struct LogAt {
+    double value, slope, bend;
+    SX_HOT explicit LogAt(double m) {
+        const double small = exp_of_negative(m < 0.0 ? m : -m), whole = 1.0 + small;
+        value = (m < 0.0 ? -m : 0.0) + log_of_one_and(small);
+        slope = -(m < 0.0 ? 1.0 : small) / whole;
+        bend = small / (whole * whole);
+    }
+};
+
+struct SquaredHingeAt {
+    double value, slope, bend;
+    SX_HOT explicit SquaredHingeAt(double m) {
+        const double slack = m < 1.0 ? 1.0 - m : 0.0;
+        value = slack * slack;
+        slope = -2.0 * slack;
+        bend = m < 1.0 ? 2.0 : 0.0;
+    }
+};
+
+template <class At>
+Slopes slopes_as(const Losses& job, double* slope, double* curvature) {
+    double loss[kSums] = {}, first[kSums] = {}, second[kSums] = {};
+    for (std::int64_t i = 0; i < job.n; ++i) {
+        const double y = job.signs[i], c = job.costs[i];
+        const At at(y * (job.scores[i] + job.bias));
+        loss[i % kSums] += c * at.value;
+        slope[i] = y * (c * at.slope);
+        curvature[i] = c * at.bend;
+        first[i % kSums] += slope[i];
+        second[i % kSums] += curvature[i];
+    }
+    return {joined(loss), joined(first), joined(second)};
+}
+
+Slopes slopes(const Losses& job, double* slope, double* curvature) {
+    return job.kind == Smooth::log ? slopes_as<LogAt>(job, slope, curvature)
+                                   : slopes_as<SquaredHingeAt>(job, slope, curvature);
+}
+
+template <class At>
+double loss_as(const Losses& job) {
+    double loss[kSums] = {};
+    for (std::int64_t i = 0; i < job.n; ++i) {
+        const double score = job.along ? job.scores[i] + job.length * job.along[i] : job.scores[i];
+        loss[i % kSums] += job.costs[i] * At(job.signs[i] * (score + job.bias)).value;
+    }
+    return joined(loss);
+}
+
+double loss(const Losses& job) {
+    return job.kind == Smooth::log ? loss_as<LogAt>(job) : loss_as<SquaredHingeAt>(job);
+}
+
+// For log(1 + e^-m), the conjugate being minus the entropy, this is C times the divergence of p = alpha / C from
+// q = s(-m): q f((p - q) / q) + (1 - q) f((q - p) / (1 - q)) with f(t) = (1 + t) log(1 + t) - t, which is at most t^2,
+// t^2 (1 + |t|) / 2 for t from -1/2 to 0, and t^2 / 2 for t > 0. These bounds need no logarithm, and cancel nothing.
+SX_HOT double bregman(double t) {
+    const double square = t * t;
+    return t >= 0.0 ? 0.5 * square : t > -0.5 ? 0.5 * square * (1.0 - t) : square;
+}
+
+SX_HOT double apart_at(LogAt, double m, double c, double alpha) {
+    const double small = exp_of_negative(m < 0.0 ? m : -m), whole = 1.0 + small;
+    const double q = (m < 0.0 ? 1.0 : small) / whole, rest = (m < 0.0 ? small : 1.0) / whole;
+    const double off = alpha / c - q;
+    if (off == 0.0) return 0.0;
+    return c * (q * bregman(off / q) + rest * bregman(-off / rest));
+}
+
+SX_HOT double apart_at(SquaredHingeAt, double m, double c, double alpha) {
+    const double slack = 1.0 - m, own = 0.5 * alpha / c;
+    return slack > 0.0 ? c * ((slack - own) * (slack - own)) : c * (own * own) - alpha * slack;
+}
+
+template <class At>
+double apart_as(const Losses& job, const double* alpha, const double* scales) {
+    double sum[kSums] = {};
+    for (std::int64_t i = 0; i < job.n; ++i) {
+        const double y = job.signs[i], m = y * (job.scores[i] + job.bias);
+        sum[i % kSums] += apart_at(At(m), m, job.costs[i], alpha[i] * scales[y > 0.0]);
+    }
+    return joined(sum);
+}
+
+double apart(const Losses& job, const double* alpha, const double* scales) {
+    return job.kind == Smooth::log ? apart_as<LogAt>(job, alpha, scales) : apart_as<SquaredHingeAt>(job, alpha, scales);
+}
+
+PenaltyGap penalty_gap(const double* w, const double* z, std::int64_t d, double scale, double ridge, double lasso) {
+    double gap[kSums] = {}, penalty[kSums] = {}, reach[kSums] = {};
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double v = scale * z[j], size = fabs(v), here = fabs(w[j]);
+        if (here == 0.0 && size <= lasso) continue;
+        const double share = here * lasso + 0.5 * ridge * here * here;
+        penalty[j % kSums] += share;
+        if (size <= lasso || ridge == 0.0) {  // without ridge nothing else is allowed
+            gap[j % kSums] += here * (lasso - (w[j] < 0.0 ? -v : v)) + 0.5 * ridge * here * here;
+        } else {
+            const double best = (size - lasso) / ridge;
+            const bool same = (w[j] < 0.0) == (v < 0.0) || here == 0.0;
+            const double off = same ? here - best : here + best;
+            gap[j % kSums] += 0.5 * ridge * off * off + (same ? 0.0 : 2.0 * lasso * here);
+            reach[j % kSums] += best;
+        }
+    }
+    return {joined(gap), joined(penalty), joined(reach)};
+}
+
+double largest(const double* z, std::int64_t d) {
+    double most[4] = {};
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double size = fabs(z[j]);
+        most[j % 4] = size > most[j % 4] || size != size ? size : most[j % 4];
+    }
+    const double left = most[0] > most[2] ? most[0] : most[2], right = most[1] > most[3] ? most[1] : most[3];
+    return left > right ? left : right;
+}
+
+// The sums of D x^2, D x and r x over one feature's numbers, in lanes by their position.
+template <class T>
+SX_HOT void curve_one(const Dense<T>& X, std::int64_t j, const double* D, const double* r, double* out) {
+    const T* x = X.row(j);
+    Vec sum[3][kRegisters];
+    SX_UNROLL for (int k = 0; k < 3; ++k) {
+        SX_UNROLL for (int v = 0; v < kRegisters; ++v) sum[k][v] = Vec{};
+    }
+    std::int64_t i = 0;
+    for (; i + kLanes <= X.cols; i += kLanes) {
+        SX_UNROLL for (int v = 0; v < kRegisters; ++v) {
+            const Vec value = load(x + i + v * kWidth), scaled = load(D + i + v * kWidth) * value;
+            sum[0][v] += scaled * value;
+            sum[1][v] += scaled;
+            sum[2][v] += load(r + i + v * kWidth) * value;
+        }
+    }
+    for (; i < X.cols; i += kWidth) {
+        const int n = int(X.cols - i < kWidth ? X.cols - i : kWidth);
+        const int v = int(i / kWidth % kRegisters);
+        const Vec value = load_first(x + i, n), scaled = load_first(D + i, n) * value;
+        sum[0][v] += scaled * value;
+        sum[1][v] += scaled;
+        sum[2][v] += load_first(r + i, n) * value;
+    }
+    SX_UNROLL for (int k = 0; k < 3; ++k) out[k] = sum_of_lanes(sum[k]);
+}
+
+template <class T, class I>
+SX_HOT void curve_one(const Csr<T, I>& X, std::int64_t j, const double* D, const double* r, double* out) {
+    double sum[3][kSparseLanes] = {};
+    const std::int64_t to = X.indptr[j + 1];
+    for (std::int64_t p = X.indptr[j]; p < to; p += kSparseLanes) {
+        SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
+            if (p + l >= to) break;
+            const double value = double(X.data[p + l]), scaled = D[X.indices[p + l]] * value;
+            sum[0][l] += scaled * value;
+            sum[1][l] += scaled;
+            sum[2][l] += r[X.indices[p + l]] * value;
+        }
+    }
+    for (int k = 0; k < 3; ++k) out[k] = joined(sum[k]);
+}
+
+void curve(const Matrix& m, const std::int64_t* chosen, std::int64_t count, const double* D, const double* r,
+           double* squares, double* sums, double* slopes) {
+    with_rows(m, [&](const auto& X) {
+        for (std::int64_t k = 0; k < count; ++k) {
+            double out[3];
+            curve_one(X, chosen[k], D, r, out);
+            squares[k] = out[0];
+            sums[k] = out[1];
+            slopes[k] = out[2];
+        }
+    });
+}
+
+// r += step D x.
+template <class T>
+SX_HOT void add_curved(const Dense<T>& X, std::int64_t j, double step, const double* D, double* r) {
+    const T* x = X.row(j);
+    std::int64_t i = 0;
+    for (; i + kWidth <= X.cols; i += kWidth) store(r + i, load(r + i) + (step * load(x + i)) * load(D + i));
+    for (; i < X.cols; ++i) r[i] += (step * double(x[i])) * D[i];
+}
+
+template <class T, class I>
+SX_HOT void add_curved(const Csr<T, I>& X, std::int64_t j, double step, const double* D, double* r) {
+    for (std::int64_t p = X.indptr[j]; p < std::int64_t(X.indptr[j + 1]); ++p) {
+        r[X.indices[p]] += (step * double(X.data[p])) * D[X.indices[p]];
+    }
+}
+
+template <class T>
+SX_HOT std::int64_t stored_in(const Dense<T>& X, std::int64_t) {
+    return X.cols;
+}
+
+template <class T, class I>
+SX_HOT std::int64_t stored_in(const Csr<T, I>& X, std::int64_t j) {
+    return std::int64_t(X.indptr[j + 1]) - std::int64_t(X.indptr[j]);
+}
+
+// The weight at which  slope (v - w) + bend (v - w)^2 / 2 + lasso |v|  is least.
+SX_HOT double thresholded(double w, double slope, double bend, double lasso) {
+    const double below = slope - lasso, above = slope + lasso;
+    if (above < bend * w) return w - above / bend;
+    if (below > bend * w) return w - below / bend;
+    return 0.0;
+}
+
+// How far a weight is from where its slope would leave it.
+SX_HOT double violation_of(double w, double slope, double lasso) {
+    if (w > 0.0) return fabs(slope + lasso);
+    if (w < 0.0) return fabs(slope - lasso);
+    return fabs(slope) > lasso ? fabs(slope) - lasso : 0.0;
+}
+
+
+
+// Coordinate descent on the quadratic model (Friedman, Hastie, Tibshirani, J. Stat. Software 33, 2010; the inner loop of
+// newGLMNET, Yuan, Ho, Lin, JMLR 13, 2012). A feature whose weight is 0 and whose slope lies well within the penalty is
+// left out until the others have converged; then all are visited again.
+template <class Rows>
+void descend_as(const Rows& X, const std::int64_t* chosen, std::int64_t m, const Quadratic& model, DescentState& state,
+                double enough, std::int64_t epochs, std::int64_t most, std::int64_t* active) {
+    const double lasso = model.lasso, ridge = model.ridge;
+    double* const w = state.weights;
+    double* const r = state.residual;
+    double shift = state.shift, margin = HUGE_VAL;
+    const double* const some[1] = {r};
+    for (std::int64_t k = 0; k < m; ++k) active[k] = k;
+    std::int64_t length = m;
+    while (state.epochs < epochs && state.read < most) {
+        double violation = 0.0, largest = 0.0;
+        const bool whole = length == m;
+        std::int64_t kept = 0;
+        for (std::int64_t a = 0; a < length; ++a) {
+            const std::int64_t k = active[a], j = chosen[k];
+            double slope;
+            X.template dots<1>(j, some, &slope);
+            state.read += stored_in(X, j);
+            if (model.sums) slope -= shift * model.sums[k];
+            slope += ridge * w[k];
+            const double off = violation_of(w[k], slope, lasso);
+            violation += off;
+            largest = off > largest ? off : largest;
+            if (w[k] == 0.0 && fabs(slope) + margin <= lasso) continue;
+            active[kept++] = k;
+            if (off == 0.0) continue;
+            const double next = thresholded(w[k], slope, model.bends[k] + ridge, lasso);
+            const double step = next - w[k];
+            if (step == 0.0) continue;
+            w[k] = next;
+            add_curved(X, j, step, model.curvature, r);
+            state.read += stored_in(X, j);
+            if (model.sums) shift += step * model.sums[k] / model.total;
+        }
+        length = kept;
+        ++state.epochs;
+        state.violation = violation;
+        margin = largest;
+        if (violation <= enough) {
+            if (whole) break;
+            for (std::int64_t k = 0; k < m; ++k) active[k] = k;
+            length = m;
+        }
+    }
+    state.shift = shift;
+}
+
+void descend(const Matrix& m, const std::int64_t* chosen, std::int64_t count, const Quadratic& model,
+             DescentState& state, double enough, std::int64_t epochs, std::int64_t most, std::int64_t* room) {
+    with_rows(m, [&](const auto& X) { descend_as(X, chosen, count, model, state, enough, epochs, most, room); });
+}
+
+void descend_gram(const double* table, std::int64_t m, const Quadratic& model, double* slope, DescentState& state,
+                  double enough, std::int64_t epochs) {
+    double* const w = state.weights;
+    const Dense<double> rows{table, m, m};
+    while (state.epochs < epochs) {
+        double violation = 0.0;
+        for (std::int64_t k = 0; k < m; ++k) {
+            const double here = slope[k] + model.ridge * w[k];
+            const double off = violation_of(w[k], here, model.lasso);
+            if (off == 0.0) continue;
+            violation += off;
+            const double next = thresholded(w[k], here, table[k * m + k] + model.ridge, model.lasso);
+            const double step = next - w[k];
+            if (step == 0.0) continue;
+            w[k] = next;
+            rows.add(k, step, slope);
+            state.read += m;
+        }
+        state.read += m;
+        ++state.epochs;
+        state.violation = violation;
+        if (violation <= enough) break;
+    }
+}
+
+extern const DescentKernels descent_kernels;
+const DescentKernels descent_kernels = {slopes, loss, apart, penalty_gap, largest, curve, descend, descend_gram};
+
+}  // namespace SX_BUILD
+}  // namespace sx
