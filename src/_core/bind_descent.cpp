@@ -122,6 +122,81 @@ HeldMatrix columns(const HeldMatrix& X, Indices chosen, double constant) {
                                    : columns_of<double>(X.m, chosen, constant);
 }
 
+template <class T, class I>
+HeldMatrix sparse_turned(const Matrix& m, const Indices& chosen) {
+    const std::int64_t k = chosen.shape(0), n = m.cols;
+    const T* data = static_cast<const T*>(m.data);
+    const I* indices = static_cast<const I*>(m.indices);
+    const I* indptr = static_cast<const I*>(m.indptr);
+    std::vector<I> starts(n + 1), columns;
+    std::vector<T> values;
+    {
+        nb::gil_scoped_release free;
+        for (std::int64_t a = 0; a < k; ++a) {
+            const std::int64_t j = chosen.data()[a];
+            for (std::int64_t p = indptr[j]; p < std::int64_t(indptr[j + 1]); ++p) ++starts[indices[p] + 1];
+        }
+        for (std::int64_t i = 0; i < n; ++i) starts[i + 1] += starts[i];
+        values.resize(starts[n]);
+        columns.resize(starts[n]);
+        std::vector<I> next(starts.begin(), starts.end() - 1);
+        for (std::int64_t a = 0; a < k; ++a) {
+            const std::int64_t j = chosen.data()[a];
+            for (std::int64_t p = indptr[j]; p < std::int64_t(indptr[j + 1]); ++p) {
+                columns[next[indices[p]]] = I(a);
+                values[next[indices[p]]++] = data[p];
+            }
+        }
+    }
+    HeldMatrix held;
+    held.m = {Layout::csr, m.value, m.index, nullptr, nullptr, nullptr, n, k, 0};
+    held.data = hold(std::move(values), &held.m.data);
+    held.indices = hold(std::move(columns), &held.m.indices);
+    held.indptr = hold(std::move(starts), &held.m.indptr);
+    return held;
+}
+
+template <class T>
+HeldMatrix turned_as(const Matrix& m, const Indices& chosen) {
+    if (m.layout == Layout::csr) {
+        return m.index == Index::i32 ? sparse_turned<T, std::uint32_t>(m, chosen)
+                                     : sparse_turned<T, std::int64_t>(m, chosen);
+    }
+    const std::int64_t k = chosen.shape(0), n = m.cols;
+    std::vector<T> values(n * k);
+    {
+        nb::gil_scoped_release free;
+        const T* data = static_cast<const T*>(m.data);
+        for (std::int64_t first = 0; first < n; first += kTogether) {
+            const std::int64_t last = std::min(first + kTogether, n);
+            for (std::int64_t a = 0; a < k; ++a) {
+                const T* from = data + chosen.data()[a] * m.stride;
+                for (std::int64_t i = first; i < last; ++i) values[i * k + a] = from[i];
+            }
+        }
+    }
+    HeldMatrix held;
+    held.m = {Layout::dense, m.value, Index::i32, nullptr, nullptr, nullptr, n, k, k};
+    held.data = hold(std::move(values), &held.m.data);
+    return held;
+}
+
+auto stored(const HeldMatrix& columns) {
+    const Matrix& m = columns.m;
+    std::vector<double> out(m.rows, double(m.cols));
+    for (std::int64_t j = 0; m.layout == Layout::csr && j < m.rows; ++j) {
+        out[j] = m.index == Index::i32
+                     ? double(static_cast<const std::uint32_t*>(m.indptr)[j + 1] - static_cast<const std::uint32_t*>(m.indptr)[j])
+                     : double(static_cast<const std::int64_t*>(m.indptr)[j + 1] - static_cast<const std::int64_t*>(m.indptr)[j]);
+    }
+    return to_numpy(std::move(out));
+}
+
+HeldMatrix turned(const HeldMatrix& columns, Indices chosen) {
+    expect_chosen(chosen, columns.m.rows);
+    return columns.m.value == Value::f32 ? turned_as<float>(columns.m, chosen) : turned_as<double>(columns.m, chosen);
+}
+
 Losses losses_of(bool squared, const Vector<const double>& scores, double bias, const Vector<const double>& signs,
                  const Vector<const double>& costs) {
     const std::size_t n = scores.shape(0);
@@ -185,6 +260,17 @@ double largest(Vector<const double> z) {
     return kernels().descent->largest(z.data(), z.shape(0));
 }
 
+auto spread(const HeldMatrix& X, Vector<const double> weights) {
+    expect(std::int64_t(weights.shape(0)) == X.m.rows, "weights and rows differ in number");
+    expect_aligned(weights.data(), "weights");
+    std::vector<double> out(X.m.cols);
+    {
+        nb::gil_scoped_release free;
+        kernels().descent->spread(X.m, weights.data(), out.data());
+    }
+    return to_numpy(std::move(out));
+}
+
 auto curve(const HeldMatrix& columns, Indices chosen, Vector<const double> curvature, Vector<const double> residual) {
     expect_chosen(chosen, columns.m.rows);
     const std::size_t n = columns.m.cols, m = chosen.shape(0);
@@ -231,7 +317,8 @@ auto descend_gram(Table<const double> table, Vector<double> weights, Vector<doub
     DescentState state{weights.data(), nullptr, 0.0, 0, 0, 0.0};
     {
         nb::gil_scoped_release free;
-        kernels().descent->descend_gram(table.data(), m, model, slope.data(), state, enough, epochs);
+        std::vector<std::int64_t> room(m);
+        kernels().descent->descend_gram(table.data(), m, model, slope.data(), state, enough, epochs, room.data());
     }
     return std::make_tuple(state.violation, state.epochs, state.read);
 }
@@ -241,6 +328,9 @@ auto descend_gram(Table<const double> table, Vector<double> weights, Vector<doub
 void sx::bind_descent(nb::module_& module) {
     module.def("columns", &columns, "X"_a, "chosen"_a.noconvert(), "constant"_a,
                "The chosen columns of a matrix as the rows of another, and behind them one of a constant that is not 0.");
+    module.def("turned", &turned, "columns"_a, "chosen"_a.noconvert(),
+               "The rows of the data again, with the chosen features only.");
+    module.def("stored", &stored, "columns"_a, "How many numbers each row of a matrix holds.");
     module.def("slopes", &slopes, "squared"_a, "scores"_a.noconvert(), "bias"_a, "signs"_a.noconvert(),
                "costs"_a.noconvert(), "The sums of losses, slopes and curvatures, and the latter two of every row.");
     module.def("loss_along", &loss_along, "squared"_a, "scores"_a.noconvert(), "along"_a.noconvert(), "length"_a,
@@ -251,6 +341,7 @@ void sx::bind_descent(nb::module_& module) {
     module.def("penalty_gap", &penalty_gap, "w"_a.noconvert(), "z"_a.noconvert(), "scale"_a, "ridge"_a, "lasso"_a,
                "The features' part of the duality gap, the penalty, and the length of the weights that fit scale z.");
     module.def("largest", &largest, "z"_a.noconvert(), "The largest size among numbers.");
+    module.def("spread", &spread, "X"_a, "weights"_a.noconvert(), "The sum of weight x^2 of every column.");
     module.def("curve", &curve, "columns"_a, "chosen"_a.noconvert(), "curvature"_a.noconvert(),
                "residual"_a.noconvert(), "Of each chosen row x of the matrix: the sums of D x^2, D x and r x.");
     module.def("descend", &descend, "columns"_a, "chosen"_a.noconvert(), "weights"_a.noconvert(),

@@ -238,6 +238,23 @@ SX_HOT double violation_of(double w, double slope, double lasso) {
 
 
 
+SX_HOT std::uint64_t next_random(std::uint64_t& state) {  // splitmix64 (Steele, Lea, Flood 2014)
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+// In a random order coordinate descent needs several times fewer epochs than in that of correlated columns.
+SX_HOT void shuffle(std::int64_t* order, std::int64_t length, std::uint64_t& state) {
+    for (std::int64_t a = length - 1; a > 0; --a) {
+        const std::int64_t b = std::int64_t(((next_random(state) >> 32) * std::uint64_t(a + 1)) >> 32);
+        const std::int64_t moved = order[a];
+        order[a] = order[b];
+        order[b] = moved;
+    }
+}
+
 // Coordinate descent on the quadratic model (Friedman, Hastie, Tibshirani, J. Stat. Software 33, 2010; the inner loop of
 // newGLMNET, Yuan, Ho, Lin, JMLR 13, 2012). A feature whose weight is 0 and whose slope lies well within the penalty is
 // left out until the others have converged; then all are visited again.
@@ -251,10 +268,12 @@ void descend_as(const Rows& X, const std::int64_t* chosen, std::int64_t m, const
     const double* const some[1] = {r};
     for (std::int64_t k = 0; k < m; ++k) active[k] = k;
     std::int64_t length = m;
+    std::uint64_t random = 0;
     while (state.epochs < epochs && state.read < most) {
         double violation = 0.0, largest = 0.0;
         const bool whole = length == m;
         std::int64_t kept = 0;
+        shuffle(active, length, random);
         for (std::int64_t a = 0; a < length; ++a) {
             const std::int64_t k = active[a], j = chosen[k];
             double slope;
@@ -295,12 +314,16 @@ void descend(const Matrix& m, const std::int64_t* chosen, std::int64_t count, co
 }
 
 void descend_gram(const double* table, std::int64_t m, const Quadratic& model, double* slope, DescentState& state,
-                  double enough, std::int64_t epochs) {
+                  double enough, std::int64_t epochs, std::int64_t* order) {
     double* const w = state.weights;
     const Dense<double> rows{table, m, m};
+    std::uint64_t random = 0;
+    for (std::int64_t k = 0; k < m; ++k) order[k] = k;
     while (state.epochs < epochs) {
         double violation = 0.0;
-        for (std::int64_t k = 0; k < m; ++k) {
+        shuffle(order, m, random);
+        for (std::int64_t a = 0; a < m; ++a) {
+            const std::int64_t k = order[a];
             const double here = slope[k] + model.ridge * w[k];
             const double off = violation_of(w[k], here, model.lasso);
             if (off == 0.0) continue;
@@ -319,8 +342,17 @@ void descend_gram(const double* table, std::int64_t m, const Quadratic& model, d
     }
 }
 
+void spread(const Matrix& m, const double* weights, double* out) {
+    with_rows(m, [&](const auto& X) {
+        for (std::int64_t i = 0; i < m.rows; ++i) {
+            const double weight = weights[i];
+            X.each(i, [&](std::int64_t j, double x) { out[j] += (weight * x) * x; });
+        }
+    });
+}
+
 extern const DescentKernels descent_kernels;
-const DescentKernels descent_kernels = {slopes, loss, apart, penalty_gap, largest, curve, descend, descend_gram};
+const DescentKernels descent_kernels = {slopes, loss, apart, penalty_gap, largest, spread, curve, descend, descend_gram};
 
 }  // namespace SX_BUILD
 }  // namespace sx

@@ -58,6 +58,8 @@ struct DescentKernels {
     // The sum over the features of penalty(w) + conjugate(scale z) - w scale z.
     PenaltyGap (*penalty_gap)(const double* w, const double* z, std::int64_t d, double scale, double ridge, double lasso);
     double (*largest)(const double* z, std::int64_t d);
+    // out += sum of weight x^2 over the rows, for every column.
+    void (*spread)(const Matrix&, const double* weights, double* out);
     // Of each chosen row x of the matrix: sum D x^2, sum D x, sum r x.
     void (*curve)(const Matrix&, const std::int64_t* chosen, std::int64_t m, const double* curvature, const double* r,
                   double* squares, double* sums, double* slopes);
@@ -67,7 +69,7 @@ struct DescentKernels {
                     double enough, std::int64_t epochs, std::int64_t most, std::int64_t* room);
     // The same where the table of all products of the features is at hand: `slope` is the model's at each feature.
     void (*descend_gram)(const double* table, std::int64_t m, const Quadratic&, double* slope, DescentState&,
-                         double enough, std::int64_t epochs);
+                         double enough, std::int64_t epochs, std::int64_t* room);
 };
 
 }  // namespace sx
