@@ -75,9 +75,11 @@ double loss(const Losses& job) {
 
 // For log(1 + e^-m), the conjugate being minus the entropy, this is C times the divergence of p = alpha / C from
 // q = s(-m): q f((p - q) / q) + (1 - q) f((q - p) / (1 - q)) with f(t) = (1 + t) log(1 + t) - t, which is at most t^2,
-// t^2 (1 + |t|) / 2 for t from -1/2 to 0, and t^2 / 2 for t > 0. These bounds need no logarithm, and cancel nothing.
+// t^2 (1 + |t|) / 2 for t from -1/2 to 0, and t^2 / 2 for t > 0. These bounds cancel nothing, and but for large t they
+// need no logarithm.
 SX_HOT double bregman(double t) {
     const double square = t * t;
+    if (t > 0.5) return t < 1e300 ? (1.0 + t) * log_of(1.0 + t) - t : HUGE_VAL;
     return t >= 0.0 ? 0.5 * square : t > -0.5 ? 0.5 * square * (1.0 - t) : square;
 }
 

@@ -28,6 +28,7 @@ _DENSE_PRODUCTS = 12.0
 _FACTOR = 16.0  # the cube of the features by this: factors of the table
 _CHUNK = 1 << 27  # numbers read between two questions whether to stop
 _EPOCHS = 1000
+_PASSES = 30  # of descent over the columns in one iteration
 _ROUNDS = 50  # of descent and elimination over a table
 _FIRST_EPOCHS = 10
 _MOST_EPOCHS = 100
@@ -72,6 +73,11 @@ class Columns:
         per_row = self.numbers(places) / n
         products = n * per_row * per_row / (_SPARSE_PRODUCTS if self.sparse else _DENSE_PRODUCTS)
         return products + k**3 / _FACTOR
+
+
+def products_price(squares: float, k: int) -> float:
+    """Return what a table of k sparse columns costs, given the sum of the squares of the rows' numbers of entries."""
+    return squares / _SPARSE_PRODUCTS + k**3 / _FACTOR
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +144,7 @@ def by_columns(
         return shifted, violation, read
 
     spent = 0.0
-    while True:
+    for _ in range(_PASSES):
         price = columns.price(places[w != 0.0])
         shift, violation, read = descended(max(price, 4.0 * columns.numbers(places)))
         if violation <= enough:
@@ -245,6 +251,8 @@ def _eliminated(table: Floats, w: Floats, slopes: Floats, ridge: float, lasso: f
     _core.factor(part, tiny, tiny)
     step = -(slopes[some] + ridge * w[some] + lasso * np.sign(w[some]))
     _core.substitute(part, step)
+    if not np.isfinite(step).all():
+        return w, 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(step * w[some] < 0.0, -w[some] / step, np.inf)
     length = min(1.0, float(room.min()))

@@ -19,13 +19,14 @@ import numpy as np
 from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_count, is_real, require
-from separatrix.svm.descent import Columns, Features, Model, Step, by_all_products, by_columns
+from separatrix.svm.descent import Columns, Features, Model, Step, by_all_products, by_columns, products_price
 from separatrix.svm.solve import MarginHistory
 from separatrix.svm.sparse_penalty import DualPoint, SparseSolution, SparseTask, dual_point, rounding
 from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)
-_FEW = 300  # features whose products are all in one table
+_FEW = 300  # features whose products may all be in one table
+_EPOCHS = 8
 _MANY = 1 << 22  # numbers from which on the features are let in a few at a time
 _FIRST = 500
 _NEAR = 0.9  # part of the penalty from which on a slope is near it
@@ -114,8 +115,11 @@ class SparseRun:
 
     @property
     def by_table(self) -> bool:
-        """Whether the products of all features are kept in one table."""
-        return self._task().width <= _FEW
+        """Whether the products of all features are kept in one table: not if that costs many epochs of descent."""
+        task = self._task()
+        if task.width > _FEW:
+            return False
+        return not task.sparse or products_price(task.row_squares, task.width) <= _EPOCHS * task.stored()
 
     def put_down(self) -> SparseRun:
         """Let go of the data, so that a model which keeps this run for later does not keep them too."""
@@ -160,11 +164,14 @@ class SparseRun:
         """Return columns with these features; if they have to be fetched, with the others too."""
         task, d = self._task(), self._task().rows.shape[1]
         if self._columns is None or not self._columns.has(features):
-            every = features if others is None else np.union1d(features, others)
-            if self._columns is not None:
-                every = np.union1d(every, self._columns.features)
-            every = every[every < d] if 2 * len(every) < d else np.arange(d)
-            self._columns = Columns(task.rows, every, task.bias)
+            wanted = np.zeros(task.width, dtype=bool)
+            for some in (features, others, None if self._columns is None else self._columns.features):
+                if some is not None:
+                    wanted[some] = True
+            every = np.flatnonzero(wanted[:d])
+            again = self._columns is not None and task.stored() <= _MANY
+            whole = again or 2 * len(every) >= d
+            self._columns = Columns(task.rows, np.arange(d) if whole else every, task.bias)
         return self._columns
 
     def _scores(self) -> Floats:
@@ -186,7 +193,11 @@ class SparseRun:
         return Point(scores, model, dual, loss + penalty)
 
     def _keep(self, point: Point, *, noted: bool) -> None:
-        primal, gap = point.primal, point.dual.gap
+        primal, proof = point.primal, point.dual
+        if self.best is not None and proof.gap > primal - self.best.dual:  # an earlier alpha proves more
+            before = dual_point(self._task(), self.weights, self.bias, point.scores, self.best.alpha)[0]
+            proof = before if before.gap < proof.gap else proof
+        gap = proof.gap
         least = 1e-16 * self._task().everything
         relative = gap / max(primal, least) if math.isfinite(primal) else math.inf
         if not noted:
@@ -198,11 +209,11 @@ class SparseRun:
                 self.tell(self)
         if self.best is None or relative < self.best.relative_gap:
             weights, bias = self._task().split(self.weights, self.bias)
-            alpha = point.dual.scale * point.dual.alpha
+            alpha = proof.scale * proof.alpha
             self.best = SparseSolution(weights, bias, alpha, primal, gap, math.inf, least)
-            self._reached = self.weights, self.bias, point
+            self._reached = self.weights, self.bias, point._replace(dual=proof)
         if relative <= _SCREEN and not self.by_table:
-            self._screen(point)
+            self._screen(point._replace(dual=proof))
 
     def _conclude(self) -> None:
         """Bound what rounding can have done to the best solution."""

@@ -86,6 +86,17 @@ class SparseTask:
         sums = _core.spread(self.rows.matrix, self.costs)
         return np.append(sums, self.bias**2 * self.everything) if self.bias else sums
 
+    @property
+    def sparse(self) -> bool:
+        """Whether the rows are sparse."""
+        return is_sparse(self.rows.values)
+
+    @cached_property
+    def row_squares(self) -> float:
+        """The sum over sparse rows of the square of how many numbers each holds."""
+        counts = np.diff(self.rows.values.indptr).astype(np.float64)
+        return _core.dot(counts, counts)
+
     def stored(self) -> int:
         """Return how many numbers the rows hold."""
         values = self.rows.values
