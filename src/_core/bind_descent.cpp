@@ -233,13 +233,12 @@ double loss_along(bool squared, Vector<const double> scores, Vector<const double
 }
 
 double apart(bool squared, Vector<const double> scores, double bias, Vector<const double> signs,
-             Vector<const double> costs, Vector<const double> alpha, double negative, double positive) {
+             Vector<const double> costs, Vector<const double> alpha, double scale) {
     const Losses job = losses_of(squared, scores, bias, signs, costs);
     expect(alpha.shape(0) == scores.shape(0), "scores and alpha differ in number");
     expect_aligned(alpha.data(), "alpha");
-    const double scales[2] = {negative, positive};
     nb::gil_scoped_release free;
-    return kernels().descent->apart(job, alpha.data(), scales);
+    return kernels().descent->apart(job, alpha.data(), scale);
 }
 
 auto penalty_gap(Vector<const double> w, Vector<const double> z, double scale, double ridge, double lasso) {
@@ -336,8 +335,8 @@ void sx::bind_descent(nb::module_& module) {
     module.def("loss_along", &loss_along, "squared"_a, "scores"_a.noconvert(), "along"_a.noconvert(), "length"_a,
                "bias"_a, "signs"_a.noconvert(), "costs"_a.noconvert(), "The loss at scores + length * along + bias.");
     module.def("apart", &apart, "squared"_a, "scores"_a.noconvert(), "bias"_a, "signs"_a.noconvert(),
-               "costs"_a.noconvert(), "alpha"_a.noconvert(), "negative"_a, "positive"_a,
-               "The rows' part of the duality gap, for alpha times the factor of its class.");
+               "costs"_a.noconvert(), "alpha"_a.noconvert(), "scale"_a,
+               "The rows' part of the duality gap, for scale * alpha.");
     module.def("penalty_gap", &penalty_gap, "w"_a.noconvert(), "z"_a.noconvert(), "scale"_a, "ridge"_a, "lasso"_a,
                "The features' part of the duality gap, the penalty, and the length of the weights that fit scale z.");
     module.def("largest", &largest, "z"_a.noconvert(), "The largest size among numbers.");

@@ -97,17 +97,17 @@ SX_HOT double apart_at(SquaredHingeAt, double m, double c, double alpha) {
 }
 
 template <class At>
-double apart_as(const Losses& job, const double* alpha, const double* scales) {
+double apart_as(const Losses& job, const double* alpha, double scale) {
     double sum[kSums] = {};
     for (std::int64_t i = 0; i < job.n; ++i) {
         const double y = job.signs[i], m = y * (job.scores[i] + job.bias);
-        sum[i % kSums] += apart_at(At(m), m, job.costs[i], alpha[i] * scales[y > 0.0]);
+        sum[i % kSums] += apart_at(At(m), m, job.costs[i], scale * alpha[i]);
     }
     return joined(sum);
 }
 
-double apart(const Losses& job, const double* alpha, const double* scales) {
-    return job.kind == Smooth::log ? apart_as<LogAt>(job, alpha, scales) : apart_as<SquaredHingeAt>(job, alpha, scales);
+double apart(const Losses& job, const double* alpha, double scale) {
+    return job.kind == Smooth::log ? apart_as<LogAt>(job, alpha, scale) : apart_as<SquaredHingeAt>(job, alpha, scale);
 }
 
 PenaltyGap penalty_gap(const double* w, const double* z, std::int64_t d, double scale, double ridge, double lasso) {

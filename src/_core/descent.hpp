@@ -52,9 +52,8 @@ struct DescentKernels {
     // The loss, and of each row its slope and its curvature in the score.
     Slopes (*slopes)(const Losses&, double* slope, double* curvature);
     double (*loss)(const Losses&);
-    // The sum over the rows of an upper bound on loss + conjugate + alpha m, for alpha times the scale of its class
-    // (negative, positive).
-    double (*apart)(const Losses&, const double* alpha, const double* scales);
+    // The sum over the rows of an upper bound on loss + conjugate + alpha m, for scale * alpha.
+    double (*apart)(const Losses&, const double* alpha, double scale);
     // The sum over the features of penalty(w) + conjugate(scale z) - w scale z.
     PenaltyGap (*penalty_gap)(const double* w, const double* z, std::int64_t d, double scale, double ridge, double lasso);
     double (*largest)(const double* z, std::int64_t d);

@@ -189,9 +189,7 @@ class LinearSVM(SolvedClassifier):
         if math.isinf(cost) and self.loss != "hinge":
             raise ValueError("C=inf allows no slack, so the loss has no meaning: leave loss at 'hinge'")
         if self._ratio > 0 and self.loss != "squared_hinge":
-            raise ValueError(
-                f"penalty={self.penalty!r} needs a smooth loss, 'squared_hinge'; found loss={self.loss!r}"
-            )
+            raise ValueError(f"penalty={self.penalty!r} needs a smooth loss, 'squared_hinge'; found loss={self.loss!r}")
 
     @property
     def _ratio(self) -> float:

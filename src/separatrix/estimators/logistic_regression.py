@@ -373,9 +373,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 require(state.run is None or len(state.run.weights) == width, "a run is of other data")
 
 
-def _sentence(
-    run: LogisticRun | SparseRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None
-) -> Status:
+def _sentence(run: LogisticRun | SparseRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None) -> Status:
     """Return how a run ended."""
     if isinstance(run, SparseRun):
         return sparse_sentence(run, interrupted=interrupted, limit=limit)

@@ -26,7 +26,8 @@ from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)
 _FEW = 300  # features whose products may all be in one table
-_EPOCHS = 8
+_VERY_FEW = 64  # whose products always are
+_EPOCHS = 8  # of descent that the products of sparse rows may cost
 _MANY = 1 << 22  # numbers from which on the features are let in a few at a time
 _FIRST = 500
 _NEAR = 0.9  # part of the penalty from which on a slope is near it
@@ -119,7 +120,11 @@ class SparseRun:
         task = self._task()
         if task.width > _FEW:
             return False
-        return not task.sparse or products_price(task.row_squares, task.width) <= _EPOCHS * task.stored()
+        return (
+            task.width <= _VERY_FEW
+            or not task.sparse
+            or products_price(task.row_squares, task.width) <= _EPOCHS * task.stored()
+        )
 
     def put_down(self) -> SparseRun:
         """Let go of the data, so that a model which keeps this run for later does not keep them too."""
@@ -136,7 +141,7 @@ class SparseRun:
         require(self.alpha is None or is_array(self.alpha, "f8", (n,), finite=True), "a run is damaged")
         require(self.kept is None or is_array(self.kept, "i8", (None,)), "a run is damaged")
         if self.kept is not None and len(self.kept):
-            inside = 0 <= self.kept[0] and self.kept[-1] < width and bool((np.diff(self.kept) > 0).all())
+            inside = self.kept[0] >= 0 and self.kept[-1] < width and bool((np.diff(self.kept) > 0).all())
             require(inside, "a run is damaged")
         counts = (self.iterations, self.idle, self.iterations_before)
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")

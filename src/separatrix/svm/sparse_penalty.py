@@ -2,9 +2,9 @@
 
 The primal problem is to minimise ``sum C_i loss(m_i) + (1 - r) |w|^2 / 2 + r |w|_1`` with ``m_i = y_i (w.x_i + b)``, r
 being ``l1_ratio`` and the loss ``log(1 + exp(-m))`` or ``max(0, 1 - m)^2``. Its dual is to maximise ``sum C_i
-H(alpha_i / C_i)`` with the entropy H, or ``sum alpha - alpha^2 / (4 C)``, minus ``sum_j max(|z_j| - r, 0)^2 / (2 (1 -
-r))`` with ``z = sum alpha y x``; for r = 1 every ``|z_j|`` must be at most 1 instead. A free bias asks for ``sum alpha y
-= 0``; a penalised one is the weight of one more feature.
+H(alpha_i / C_i)`` with the entropy H, or ``sum alpha - alpha^2 / (4 C)``, minus
+``sum_j max(|z_j| - r, 0)^2 / (2 (1 - r))`` with ``z = sum alpha y x``; for r = 1 every ``|z_j|`` must be at most 1
+instead. A free bias asks for ``sum alpha y = 0``; a penalised one is the weight of one more feature.
 
 Any alpha is made to fit by scaling: of the heavier class down, then of all. The gap is a sum of terms, one for each row
 and feature, none of them negative: the two values are not subtracted.
@@ -21,8 +21,8 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.svm.logistic import Bounded, products
 from separatrix.models.validity import is_array, is_real, require
+from separatrix.svm.logistic import Bounded, products
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -126,8 +126,8 @@ class SparseTask:
 class SparseSolution(Bounded):
     """Weights and bias, their value, and how far from the optimum they can be at most.
 
-    ``alpha`` are the dual weights that prove it; ``rounding`` bounds what rounding can have added to the value and taken
-    from the gap; ``least`` is the value below which differences do not count.
+    ``alpha`` are the dual weights that prove it; ``rounding`` bounds what rounding can have added to the value and
+    taken from the gap; ``least`` is the value below which differences do not count.
     """
 
     weights: Floats
@@ -151,12 +151,11 @@ class SparseSolution(Bounded):
 
 
 class DualPoint(NamedTuple):
-    """Dual weights, the factors of the classes that make them fit, and what they prove."""
+    """Dual weights, the factor that makes them fit, and what they prove."""
 
-    alpha: Floats
-    scales: tuple[float, float]  # of the negative, of the positive rows
-    pulls: Floats  # of the unscaled alpha, balanced
-    scale: float
+    alpha: Floats  # balanced, not yet scaled
+    pulls: Floats  # z of these
+    scale: float  # that makes them fit
     gap: float
     reach: float
     doubt: float  # how far a pull can be from what was computed
@@ -186,10 +185,10 @@ def dual_point(
     best = None
     for scale in scales or [1.0]:
         across, penalty, reach = _core.penalty_gap(weights, pulls, scale, task.ridge, task.l1_ratio)
-        rows = _core.apart(task.squared, scores, bias, task.signs, task.costs, alpha, scale, scale)
+        rows = _core.apart(task.squared, scores, bias, task.signs, task.costs, alpha, scale)
         gap = across + rows
         if best is None or gap < best.gap:
-            best = DualPoint(alpha, (low, high), pulls, scale, gap, reach, scale * doubt)
+            best = DualPoint(alpha, pulls, scale, gap, reach, scale * doubt)
     assert best is not None
     return best, penalty
 
