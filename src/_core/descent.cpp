@@ -19,58 +19,134 @@ constexpr int kSums = 4;  // running sums of a loop over rows, row i going to su
 
 SX_HOT double joined(const double* sum) { return (sum[0] + sum[2]) + (sum[1] + sum[3]); }
 
-struct LogAt {
-    double value, slope, bend;
-    SX_HOT explicit LogAt(double m) {
-        const double small = exp_of_negative(m < 0.0 ? m : -m), whole = 1.0 + small;
-        value = (m < 0.0 ? -m : 0.0) + log_of_one_and(small);
-        slope = -(m < 0.0 ? 1.0 : small) / whole;
-        bend = small / (whole * whole);
+// The loops over rows work on blocks, step by step, so that each step is one that the compiler can do on many rows at
+// once; what a row gets does not depend on that.
+constexpr int kBlock = 256;
+
+// e^-|m| of some margins, to the bits of exp_of_negative.
+SX_HOT void exponentials(const double* m, int n, double* out) {
+    constexpr double kNearest = 0x1.8p52;
+    std::int64_t nearest;
+    memcpy(&nearest, &kNearest, sizeof nearest);
+    for (int i = 0; i < n; ++i) {
+        const double size = fabs(m[i]), x = size < 708.0 ? -size : -708.0;
+        const double sum = x * 0x1.71547652b82fep+6 + kNearest, whole = sum - kNearest;
+        const double r = (x - whole * 0x1.62e42fef80000p-7) - whole * 0x1.1cf79abc9e3b4p-42, r2 = r * r;
+        const double q = (0.5 + r * (1.0 / 6.0)) + r2 * (1.0 / 24.0 + r * (1.0 / 120.0));
+        std::int64_t place, bits;
+        memcpy(&place, &sum, sizeof place);
+        place -= nearest;
+        memcpy(&bits, kRootsOfTwo + (place & 63), sizeof bits);
+        bits += std::int64_t(std::uint64_t(place & ~std::int64_t(63)) << 46);
+        double power;
+        memcpy(&power, &bits, sizeof power);
+        const double value = (power + power * r) + (power * r2) * q;
+        out[i] = size < 708.0 ? value : 0.0;
+    }
+}
+
+SX_HOT void logarithms(const double* small, int n, double* out) {
+    for (int i = 0; i < n; ++i) out[i] = log_of_one_and(small[i]);
+}
+
+// Of each loss: its value, slope and curvature at some margins, and its value alone.
+struct LogLosses {
+    SX_HOT static void all(const double* m, int n, double* value, double* slope, double* bend) {
+        double small[kBlock];
+        exponentials(m, n, small);
+        logarithms(small, n, value);
+        for (int i = 0; i < n; ++i) {
+            const double whole = 1.0 + small[i];
+            value[i] = (m[i] < 0.0 ? -m[i] : 0.0) + value[i];
+            slope[i] = -(m[i] < 0.0 ? 1.0 : small[i]) / whole;
+            bend[i] = small[i] / (whole * whole);
+        }
+    }
+    SX_HOT static void values(const double* m, int n, double* value) {
+        double small[kBlock];
+        exponentials(m, n, small);
+        logarithms(small, n, value);
+        for (int i = 0; i < n; ++i) value[i] = (m[i] < 0.0 ? -m[i] : 0.0) + value[i];
     }
 };
 
-struct SquaredHingeAt {
-    double value, slope, bend;
-    SX_HOT explicit SquaredHingeAt(double m) {
-        const double slack = m < 1.0 ? 1.0 - m : 0.0;
-        value = slack * slack;
-        slope = -2.0 * slack;
-        bend = m < 1.0 ? 2.0 : 0.0;
+struct SquaredHingeLosses {
+    SX_HOT static void all(const double* m, int n, double* value, double* slope, double* bend) {
+        for (int i = 0; i < n; ++i) {
+            const double slack = m[i] < 1.0 ? 1.0 - m[i] : 0.0;
+            value[i] = slack * slack;
+            slope[i] = -2.0 * slack;
+            bend[i] = m[i] < 1.0 ? 2.0 : 0.0;
+        }
+    }
+    SX_HOT static void values(const double* m, int n, double* value) {
+        for (int i = 0; i < n; ++i) {
+            const double slack = m[i] < 1.0 ? 1.0 - m[i] : 0.0;
+            value[i] = slack * slack;
+        }
     }
 };
 
-template <class At>
+// Call work(first, n, margins) for blocks of rows.
+template <class Work>
+SX_HOT void each_block(const Losses& job, Work work) {
+    double margins[kBlock];
+    for (std::int64_t first = 0; first < job.n; first += kBlock) {
+        const int n = int(job.n - first < kBlock ? job.n - first : kBlock);
+        const double* scores = job.scores + first;
+        const double* signs = job.signs + first;
+        if (job.along) {
+            const double* along = job.along + first;
+            for (int i = 0; i < n; ++i) margins[i] = signs[i] * ((scores[i] + job.length * along[i]) + job.bias);
+        } else {
+            for (int i = 0; i < n; ++i) margins[i] = signs[i] * (scores[i] + job.bias);
+        }
+        work(first, n, margins);
+    }
+}
+
+template <class Of>
 Slopes slopes_as(const Losses& job, double* slope, double* curvature) {
-    double loss[kSums] = {}, first[kSums] = {}, second[kSums] = {};
-    for (std::int64_t i = 0; i < job.n; ++i) {
-        const double y = job.signs[i], c = job.costs[i];
-        const At at(y * (job.scores[i] + job.bias));
-        loss[i % kSums] += c * at.value;
-        slope[i] = y * (c * at.slope);
-        curvature[i] = c * at.bend;
-        first[i % kSums] += slope[i];
-        second[i % kSums] += curvature[i];
-    }
-    return {joined(loss), joined(first), joined(second)};
+    double loss[kSums] = {}, first_sum[kSums] = {}, second[kSums] = {};
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        double value[kBlock], down[kBlock], bend[kBlock];
+        Of::all(m, n, value, down, bend);
+        const double* signs = job.signs + first;
+        const double* costs = job.costs + first;
+        for (int i = 0; i < n; ++i) {
+            value[i] = costs[i] * value[i];
+            down[i] = signs[i] * (costs[i] * down[i]);
+            bend[i] = costs[i] * bend[i];
+        }
+        for (int i = 0; i < n; ++i) {
+            loss[i % kSums] += value[i];
+            first_sum[i % kSums] += down[i];
+            second[i % kSums] += bend[i];
+        }
+        memcpy(slope + first, down, sizeof(double) * std::size_t(n));
+        memcpy(curvature + first, bend, sizeof(double) * std::size_t(n));
+    });
+    return {joined(loss), joined(first_sum), joined(second)};
 }
 
 Slopes slopes(const Losses& job, double* slope, double* curvature) {
-    return job.kind == Smooth::log ? slopes_as<LogAt>(job, slope, curvature)
-                                   : slopes_as<SquaredHingeAt>(job, slope, curvature);
+    return job.kind == Smooth::log ? slopes_as<LogLosses>(job, slope, curvature)
+                                   : slopes_as<SquaredHingeLosses>(job, slope, curvature);
 }
 
-template <class At>
+template <class Of>
 double loss_as(const Losses& job) {
     double loss[kSums] = {};
-    for (std::int64_t i = 0; i < job.n; ++i) {
-        const double score = job.along ? job.scores[i] + job.length * job.along[i] : job.scores[i];
-        loss[i % kSums] += job.costs[i] * At(job.signs[i] * (score + job.bias)).value;
-    }
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        double value[kBlock];
+        Of::values(m, n, value);
+        for (int i = 0; i < n; ++i) loss[i % kSums] += job.costs[first + i] * value[i];
+    });
     return joined(loss);
 }
 
 double loss(const Losses& job) {
-    return job.kind == Smooth::log ? loss_as<LogAt>(job) : loss_as<SquaredHingeAt>(job);
+    return job.kind == Smooth::log ? loss_as<LogLosses>(job) : loss_as<SquaredHingeLosses>(job);
 }
 
 // For log(1 + e^-m), the conjugate being minus the entropy, this is C times the divergence of p = alpha / C from
@@ -83,31 +159,38 @@ SX_HOT double bregman(double t) {
     return t >= 0.0 ? 0.5 * square : t > -0.5 ? 0.5 * square * (1.0 - t) : square;
 }
 
-SX_HOT double apart_at(LogAt, double m, double c, double alpha) {
-    const double small = exp_of_negative(m < 0.0 ? m : -m), whole = 1.0 + small;
-    const double q = (m < 0.0 ? 1.0 : small) / whole, rest = (m < 0.0 ? small : 1.0) / whole;
-    const double off = alpha / c - q;
-    if (off == 0.0) return 0.0;
-    return c * (q * bregman(off / q) + rest * bregman(-off / rest));
-}
-
-SX_HOT double apart_at(SquaredHingeAt, double m, double c, double alpha) {
-    const double slack = 1.0 - m, own = 0.5 * alpha / c;
-    return slack > 0.0 ? c * ((slack - own) * (slack - own)) : c * (own * own) - alpha * slack;
-}
-
-template <class At>
-double apart_as(const Losses& job, const double* alpha, double scale) {
+double apart_by_log(const Losses& job, const double* alpha, double scale) {
     double sum[kSums] = {};
-    for (std::int64_t i = 0; i < job.n; ++i) {
-        const double y = job.signs[i], m = y * (job.scores[i] + job.bias);
-        sum[i % kSums] += apart_at(At(m), m, job.costs[i], scale * alpha[i]);
-    }
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        double small[kBlock];
+        exponentials(m, n, small);
+        for (int i = 0; i < n; ++i) {
+            const double whole = 1.0 + small[i], c = job.costs[first + i];
+            const double q = (m[i] < 0.0 ? 1.0 : small[i]) / whole, rest = (m[i] < 0.0 ? small[i] : 1.0) / whole;
+            const double p = scale * alpha[first + i] / c, off = p - q;
+            if (small[i] == 0.0) {  // then the divergence is at most p m, or (1 - p) |m|
+                sum[i % kSums] += c * (1.0 + 0x1p-50) * (m[i] > 0.0 ? p * m[i] : (1.0 - p) * -m[i]);
+                continue;
+            }
+            sum[i % kSums] += off == 0.0 ? 0.0 : c * (q * bregman(off / q) + rest * bregman(-off / rest));
+        }
+    });
+    return joined(sum);
+}
+
+double apart_by_squares(const Losses& job, const double* alpha, double scale) {
+    double sum[kSums] = {};
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        for (int i = 0; i < n; ++i) {
+            const double slack = 1.0 - m[i], c = job.costs[first + i], a = scale * alpha[first + i], own = 0.5 * a / c;
+            sum[i % kSums] += slack > 0.0 ? c * ((slack - own) * (slack - own)) : c * (own * own) - a * slack;
+        }
+    });
     return joined(sum);
 }
 
 double apart(const Losses& job, const double* alpha, double scale) {
-    return job.kind == Smooth::log ? apart_as<LogAt>(job, alpha, scale) : apart_as<SquaredHingeAt>(job, alpha, scale);
+    return job.kind == Smooth::log ? apart_by_log(job, alpha, scale) : apart_by_squares(job, alpha, scale);
 }
 
 PenaltyGap penalty_gap(const double* w, const double* z, std::int64_t d, double scale, double ridge, double lasso) {

@@ -204,7 +204,7 @@ class SparseRun:
             proof = before if before.gap < proof.gap else proof
         gap = proof.gap
         least = 1e-16 * self._task().everything
-        relative = gap / max(primal, least) if math.isfinite(primal) else math.inf
+        relative = gap / max(primal, least) if math.isfinite(primal + gap) else math.inf
         if not noted:
             method = "table" if self.by_table else "descent"
             self.history.add(primal, primal - gap, time.perf_counter() - self._began, exact=True, method=method)
