@@ -95,6 +95,9 @@ def newer() -> dict[str, object]:
     made: dict[str, object] = {
         "logistic": sx.LogisticRegression().fit(X, TWO),
         "logistic_cut": sx.LogisticRegression(**cut).fit(X, CUT),
+        "logistic_l1": sx.LogisticRegression(l1_ratio=1.0).fit(X, TWO),
+        "logistic_l1_cut": sx.LogisticRegression(C=100.0, l1_ratio=1.0, **cut).fit(X, CUT),
+        "svm_l1_cut": sx.LinearSVM(loss="squared_hinge", penalty="l1", **cut).fit(X, CUT),
         "multinomial": sx.LogisticRegression().fit(X, THREE),
         "multinomial_cut": sx.LogisticRegression(**cut).fit(X, THREE),
         "perceptron_joint": sx.Perceptron(multi_class="joint", readout="averaged", **few).fit(X, THREE),

@@ -363,6 +363,7 @@ NB_MODULE(_core, module) {
         .def("epoch", &shuffled, "seed"_a, "epoch"_a);
 
     bind_margin(module);
+    bind_descent(module);
     bind_dual(module);
     bind_joint(module);
     bind_csv(module);

@@ -67,6 +67,7 @@ struct Votes {
 
 const Kernels& kernels();  // of the build in use
 
+void bind_descent(nb::module_& module);
 void bind_dual(nb::module_& module);
 void bind_joint(nb::module_& module);
 void bind_margin(nb::module_& module);

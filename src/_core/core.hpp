@@ -193,6 +193,7 @@ struct Budget {
 struct DualKernels;    // dual.hpp
 struct MarginKernels;  // margin.hpp
 struct ExactKernels;   // exact.hpp
+struct DescentKernels;  // descent.hpp
 
 struct Kernels {
     const char* name;
@@ -215,6 +216,7 @@ struct Kernels {
     const DualKernels* dual;
     const MarginKernels* margin;
     const ExactKernels* exact;
+    const DescentKernels* descent;
 };
 
 }  // namespace sx

@@ -190,6 +190,70 @@ def gram(X: Matrix, t: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def factor(a: NDArray[np.float64], least: float, replaced: float) -> None: ...
 def substitute(factor: NDArray[np.float64], b: NDArray[np.float64]) -> None: ...
 def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float: ...
+def columns(X: Matrix, chosen: NDArray[np.int64], constant: float) -> Matrix: ...
+def turned(columns: Matrix, chosen: NDArray[np.int64]) -> Matrix: ...
+def stored(columns: Matrix) -> NDArray[np.float64]: ...
+def slopes(
+    squared: bool,
+    scores: NDArray[np.float64],
+    bias: float,
+    signs: NDArray[np.float64],
+    costs: NDArray[np.float64],
+) -> tuple[float, float, float, NDArray[np.float64], NDArray[np.float64]]: ...
+def loss_along(
+    squared: bool,
+    scores: NDArray[np.float64],
+    along: NDArray[np.float64],
+    length: float,
+    bias: float,
+    signs: NDArray[np.float64],
+    costs: NDArray[np.float64],
+) -> float: ...
+def apart(
+    squared: bool,
+    scores: NDArray[np.float64],
+    bias: float,
+    signs: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    scale: float,
+) -> float: ...
+def penalty_gap(
+    w: NDArray[np.float64], z: NDArray[np.float64], scale: float, ridge: float, lasso: float
+) -> tuple[float, float, float]: ...
+def largest(z: NDArray[np.float64]) -> float: ...
+def spread(X: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def curve(
+    columns: Matrix,
+    chosen: NDArray[np.int64],
+    curvature: NDArray[np.float64],
+    residual: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def descend(
+    columns: Matrix,
+    chosen: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+    bends: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    total: float,
+    shift: float,
+    ridge: float,
+    lasso: float,
+    enough: float,
+    epochs: int,
+    most: int,
+) -> tuple[float, float, int, int]: ...
+def descend_gram(
+    table: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    ridge: float,
+    lasso: float,
+    enough: float,
+    epochs: int,
+) -> tuple[float, int, int]: ...
 def enclosed_scores(
     X: Matrix, w: NDArray[np.float64], bias: float, n_jobs: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -91,6 +91,17 @@ MODELS = {
     "logistic": (lambda: plain(sx.LogisticRegression(C=2.0)), X),
     "logistic of three": (lambda: plain(sx.LogisticRegression(intercept_scaling=1.0), y=THREE), X),
     "logistic one-vs-rest": (lambda: plain(sx.LogisticRegression(multi_class="ovr"), y=THREE), X),
+    "logistic l1": (lambda: plain(sx.LogisticRegression(l1_ratio=1.0)), X),
+    "logistic elastic net of three": (lambda: plain(sx.LogisticRegression(l1_ratio=0.5), y=THREE), X),
+    "logistic l1 cut short": (
+        lambda: plain(sx.LogisticRegression(l1_ratio=1.0, stop="time:1e-9", warm_start=True, intercept_scaling=2.0)),
+        X,
+    ),
+    "svm l1": (lambda: plain(sx.LinearSVM(loss="squared_hinge", penalty="l1")), X),
+    "svm l1 cut short": (
+        lambda: plain(sx.LinearSVM(loss="squared_hinge", penalty="l1", stop="time:1e-9", warm_start=True)),
+        X,
+    ),
     "logistic cut short": (lambda: plain(sx.LogisticRegression(stop="time:1e-9", warm_start=True)), X),
     "logistic of three cut short": (
         lambda: plain(sx.LogisticRegression(stop="time:1e-9", warm_start=True), y=THREE),

@@ -13,6 +13,7 @@ from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
+from separatrix.estimators.l1 import SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
 from separatrix.geometry.rows import Floats
@@ -22,6 +23,7 @@ from separatrix.models.validity import is_array, is_count, require
 from separatrix.stops import Stop, TimeLimit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
+from separatrix.svm.sparse_penalty import SparseTask
 from separatrix.svm.task import MarginTask
 from separatrix.text import times
 
@@ -64,6 +66,11 @@ class LinearSVM(SolvedClassifier):
         ``witness_``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         What slack costs: its size, or its square.
+    penalty : {"l2", "l1", "elasticnet"}, default="l2"
+        What weights cost: ``|w|^2 / 2``, ``|w|_1``, or ``(1 - l1_ratio) |w|^2 / 2 + l1_ratio |w|_1``. The last two make
+        weights exactly zero; they are for the squared hinge only.
+    l1_ratio : float, default=0.5
+        The part of the penalty "elasticnet" that is L1; other penalties do not read it.
     tol : float, default=1e-4
         The largest gap, as a part of the objective; for the hard margin, of ``|w|^2 / 2``.
     fit_intercept : bool, default=True
@@ -141,6 +148,8 @@ class LinearSVM(SolvedClassifier):
         *,
         C: float = 1.0,
         loss: str = "hinge",
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
@@ -154,6 +163,8 @@ class LinearSVM(SolvedClassifier):
     ) -> None:
         self.C = C
         self.loss = loss
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
         self.tol = tol
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
@@ -177,16 +188,27 @@ class LinearSVM(SolvedClassifier):
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}; found {self.loss!r}")
         if math.isinf(cost) and self.loss != "hinge":
             raise ValueError("C=inf allows no slack, so the loss has no meaning: leave loss at 'hinge'")
+        if self._ratio > 0 and self.loss != "squared_hinge":
+            raise ValueError(f"penalty={self.penalty!r} needs a smooth loss, 'squared_hinge'; found loss={self.loss!r}")
+
+    @property
+    def _ratio(self) -> float:
+        """The part of the penalty that is L1."""
+        return ratio_of(self.penalty, self.l1_ratio)
 
     # ------------------------------------------------------------------------------------------ going on
 
     def _path_mark(self) -> tuple[Any, ...]:
-        return ("dual", float(self.C), self.loss, self.tol, self.fit_intercept, self.intercept_scaling)
+        mark = ("dual", float(self.C), self.loss, self.tol, self.fit_intercept, self.intercept_scaling)
+        return (*mark, self._ratio) if self._ratio else mark
 
     def _watch_mark(self) -> tuple[Any, ...]:
         return ("dual", self.loss, float(self.C))
 
     def _goes_on(self, problem: Problem) -> bool:
+        sparse = hasattr(self, "_states") and type(self._states[0]) is SparseState
+        if sparse or self._ratio > 0:
+            return super()._goes_on(problem) and sparse == (self._ratio > 0)
         alpha = self._states[0].alpha if super()._goes_on(problem) else None
         return alpha is not None and len(alpha) == problem.n
 
@@ -198,7 +220,10 @@ class LinearSVM(SolvedClassifier):
     # ------------------------------------------------------------------------------------------ learning
 
     def _start(self, problem: Problem, seed: int) -> list[Any]:
-        return [MarginState(code) for code in positives(len(problem.classes))]
+        codes = positives(len(problem.classes))
+        if self._ratio > 0:
+            return [SparseState(code, np.zeros(problem.d)) for code in codes]
+        return [MarginState(code) for code in codes]
 
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
         if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
@@ -206,8 +231,26 @@ class LinearSVM(SolvedClassifier):
         counted = self._costed_rows(problem)
         rows, costs, squares, kept = counted
         bias, free = self._bias_kind()
+        ratio = self._ratio
 
-        def ask(state: MarginState, epochs: int, halted: Callable[[], bool]) -> None:
+        def solve_sparsely(state: SparseState, epochs: int, halted: Callable[[], bool]) -> None:
+            signs = np.where(problem.codes == state.positive, 1.0, -1.0)
+            task = SparseTask(
+                rows, signs if kept is None else signs[kept], costs, ratio, squared=True, bias=bias, free=free,
+                known_squares=squares,
+            )  # fmt: skip
+            if state.run is not None and state.run.ended in ("gap", "rounding"):
+                return  # it was done before the others were cut short
+            if state.run is None:
+                state.run = sparse_run(task, float(self.tol), state.weights, state.bias if self.fit_intercept else 0.0)
+            state.run.task = task
+            state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+            state.run.go(epochs, halted)
+
+        def ask(state: Any, epochs: int, halted: Callable[[], bool]) -> None:
+            if ratio > 0:
+                solve_sparsely(state, epochs, halted)
+                return
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
             task = MarginTask(
                 rows, signs if kept is None else signs[kept], costs, self.loss == "squared_hinge", bias, free, squares
@@ -232,7 +275,7 @@ class LinearSVM(SolvedClassifier):
     def _keep(
         self,
         problem: Problem,
-        states: list[MarginState],
+        states: list[Any],
         counted: CostedRows,
         *,
         interrupted: bool,
@@ -240,7 +283,7 @@ class LinearSVM(SolvedClassifier):
     ) -> None:
         """Set the fitted attributes from the runs."""
         self._spread.add_sample(problem.rows)
-        runs = [state.run for state in states if state.run is not None]
+        runs: list[Any] = [state.run for state in states if state.run is not None]
         answers = [run.solution for run in runs]
         signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
         alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
@@ -250,9 +293,9 @@ class LinearSVM(SolvedClassifier):
         self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
         self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
         self.dual_coef_ = (signs * alphas)[:, self.support_]
-        if counted.kept is None:
+        if counted.kept is None and not self._ratio:
             self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
-        else:  # rows of weight 0 were left out, but have a slack too
+        else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
             scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
             slack = np.maximum(1.0 - signs.T * scores, 0.0)
             self.slack_ = slack[:, 0] if alone else slack
@@ -263,15 +306,21 @@ class LinearSVM(SolvedClassifier):
         if math.isinf(self.C):
             highs = [min(answer.widest, run.widest) for answer, run in zip(answers, runs, strict=True)]
             self.margin_bracket_ = (one_or_all([answer.narrowest for answer in answers]), one_or_all(highs))
-        witnesses = [None if run.witness is None else counted.among_all(run.witness, problem.n) for run in runs]
+        proofs = [getattr(run, "witness", None) for run in runs]
+        witnesses = [None if proof is None else counted.among_all(proof, problem.n) for proof in proofs]
         self.witness_ = witnesses[0] if alone else witnesses
         self.history_: Any = runs[0].history if alone else [run.history for run in runs]
-        self.n_iter_ = max(run.iterations for run in runs)
-        ends = [Ended(_sentence(run, interrupted=interrupted, limit=limit), run.epochs) for run in runs]
+        sparse = self._ratio > 0
+        self.n_iter_ = max(run.iterations - (run.iterations_before if sparse else 0) for run in runs)
+        sentence = sparse_sentence if sparse else _sentence
+        ends = [Ended(sentence(run, interrupted=interrupted, limit=limit), run.epochs) for run in runs]
         self.status_ = joint_status(ends, problem.classes)
         self._cut_short = any(run.ended == "halted" for run in runs)
         for state, run, alpha in zip(states, runs, alphas, strict=True):
-            state.alpha = alpha
+            if sparse:
+                state.weights, state.bias = run.solution.weights.copy(), run.solution.bias
+            else:
+                state.alpha = alpha
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
 
@@ -279,6 +328,8 @@ class LinearSVM(SolvedClassifier):
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         settings = record.settings
+        if ratio_of(settings["penalty"], settings["l1_ratio"]) > 0:
+            return {}
         signed = np.zeros(len(record.codes))
         signed[self.support_] = self.dual_coef_[which]
         costs = np.full(data.n, float(settings["C"]))
@@ -291,6 +342,13 @@ class LinearSVM(SolvedClassifier):
         return soft_margin(data, asked, weights, bias, measured, signed * data.signs)
 
     def _validate_model(self, width: int, n_classes: int) -> None:
+        states: Any = vars(self).get("_states")
+        if isinstance(states, list) and states and type(states[0]) is SparseState:
+            n_tasks = len(positives(n_classes))
+            self._validate_weights(width, n_tasks)
+            self._validate_states(width, n_tasks, SparseState)
+            validate_sparse(states, width, n_classes, biased=self._bias_kind()[0] > 0)
+            return
         super()._validate_model(width, n_classes)
         for run in (state.run for state in self._states if state.run is not None):
             kept = [part for part in (run.best, run.shown, run.ascent) if part is not None]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
 from separatrix.estimators.solved import Ended, SolvedClassifier, one_or_all
@@ -17,11 +18,13 @@ from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
+from separatrix.svm.l1 import SparseRun
 from separatrix.svm.logistic import LogisticSolution, LogisticTask
 from separatrix.svm.multinomial import MultinomialRun
 from separatrix.svm.multinomial_bounds import MultinomialSolution, first_offsets
 from separatrix.svm.multinomial_task import MultinomialTask
 from separatrix.svm.newton import LogisticRun
+from separatrix.svm.sparse_penalty import SparseTask
 from separatrix.text import times
 
 _MULTI_CLASS = ("auto", "multinomial", "ovr")
@@ -37,7 +40,7 @@ class LogisticState:
     positive: int
     weights: Floats
     bias: float = 0.0
-    run: LogisticRun | None = None
+    run: LogisticRun | SparseRun | None = None
     ended: Any = None
     new_data: bool = False
 
@@ -50,7 +53,7 @@ class LogisticState:
         require(is_count(self.positive), "a state is of an unknown class")
         fits = is_array(self.weights, "f8", (None,), finite=True) and is_real(self.bias) and math.isfinite(self.bias)
         require(fits, "a state is damaged")
-        require(self.run is None or type(self.run) is LogisticRun, "a state is damaged")
+        require(self.run is None or type(self.run) in (LogisticRun, SparseRun), "a state is damaged")
         require(self.ended is None and type(self.new_data) is bool, "a state is damaged")
 
 
@@ -77,17 +80,21 @@ class MultinomialState:
 
 
 class LogisticRegression(Probabilistic, SolvedClassifier):
-    """L2-regularised logistic regression, with a proof of how near it is to the optimum.
+    """Regularised logistic regression, with a proof of how near it is to the optimum.
 
     It minimises ``|w|^2 / 2 + C * sum(log(1 + exp(-y (w.x + b))))`` for two classes, and for more the cross-entropy of
     the softmax, ``|W|^2 / 2 + C * sum(log(sum_k exp(w_k.x + b_k)) - w_y.x - b_y)``: the objectives of scikit-learn. It
     does so by Newton's method, until the duality gap, computed anew from the data, is at most ``tol`` of the objective:
-    no weights at all can be better by more than that.
+    no weights at all can be better by more than that. With ``l1_ratio`` r above 0, the penalty is ``(1 - r) |w|^2 / 2 +
+    r |w|_1`` instead, which makes weights exactly zero; more than two classes are then learned one-vs-rest.
 
     Parameters
     ----------
     C : float, default=1.0
         The inverse of the strength of the penalty; larger fits the training examples more closely.
+    l1_ratio : float, default=0.0
+        The part of the penalty that is L1, as in scikit-learn: 0 is an L2 penalty, 1 an L1 penalty, what lies between
+        an elastic net.
     tol : float, default=1e-4
         The largest gap, as a part of the objective.
     fit_intercept : bool, default=True
@@ -100,7 +107,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     multi_class : {"auto", "multinomial", "ovr"}, default="auto"
         How more than two classes are learned: together, with the softmax of their scores as probabilities
         ("multinomial"), or each against the rest ("ovr"). "auto" is multinomial for up to 100 classes whose weights
-        (classes x features) are at most 2 million, else one-vs-rest. Two classes are one task whatever it is.
+        (classes x features) are at most 2 million, else one-vs-rest; with an ``l1_ratio`` above 0 it is one-vs-rest,
+        and "multinomial" is refused. Two classes are one task whatever it is.
     stop : Stop or str, optional
         When to stop besides: ``TimeLimit`` or ``MaxEpochs``.
     class_weight : dict or "balanced", optional
@@ -161,6 +169,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self,
         *,
         C: float = 1.0,
+        l1_ratio: float = 0.0,
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,
@@ -174,6 +183,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.l1_ratio = l1_ratio
         self.tol = tol
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
@@ -210,14 +220,17 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         cost, _ = self._check_problem()
         if not 0 < cost < math.inf:
             raise ValueError(f"C must be a positive, finite number; found {self.C!r}")
+        checked_ratio(self.l1_ratio)
         if not (isinstance(self.multi_class, str) and self.multi_class in _MULTI_CLASS):
             raise ValueError(f"multi_class must be 'auto', 'multinomial' or 'ovr'; found {self.multi_class!r}")
 
     def _path_mark(self) -> tuple[Any, ...]:
-        return ("logistic", float(self.C), self.tol, self.fit_intercept, self.intercept_scaling)
+        mark = ("logistic", float(self.C), self.tol, self.fit_intercept, self.intercept_scaling)
+        return (*mark, float(self.l1_ratio)) if self.l1_ratio else mark
 
     def _watch_mark(self) -> tuple[Any, ...]:
-        return ("logistic", float(self.C))
+        mark = ("logistic", float(self.C))
+        return (*mark, float(self.l1_ratio)) if self.l1_ratio else mark
 
     def _advice(self) -> str | None:
         return "Features of similar size (a scaler), a smaller C or a larger max_iter help."
@@ -225,6 +238,12 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _is_multinomial(self, problem: Problem) -> bool:
         """Whether the classes of a problem are learned together."""
         k = len(problem.classes)
+        if self.l1_ratio > 0:
+            if k > 2 and self.multi_class == "multinomial":
+                raise ValueError(
+                    f"multi_class='multinomial' has no L1 penalty (found l1_ratio={self.l1_ratio!r}): use 'ovr'"
+                )
+            return False
         few = k <= _MOST_CLASSES and k * problem.d <= _MOST_WEIGHTS
         return k > 2 and (self.multi_class == "multinomial" or (self.multi_class == "auto" and few))
 
@@ -291,15 +310,23 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
         def ask(state: LogisticState, epochs: int, halted: Callable[[], bool]) -> None:
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
-            task = LogisticTask(rows, signs if kept is None else signs[kept], costs, bias, free, squares)
+            signs = signs if kept is None else signs[kept]
             if state.run is not None and state.run.ended in ("gap", "rounding"):
                 return  # it was done before the others were cut short
-            if state.run is None:
-                start = state.bias if self.fit_intercept else 0.0
-                state.run = LogisticRun(task, float(self.tol), state.weights.copy(), start)
-            state.run.task = task
-            state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
-            state.run.go(epochs, halted)
+            start, tol = state.bias if self.fit_intercept else 0.0, float(self.tol)
+            run: Any = state.run
+            if self.l1_ratio > 0:
+                ratio = float(self.l1_ratio)
+                part = SparseTask(rows, signs, costs, ratio, squared=False, bias=bias, free=free, known_squares=squares)
+                run = sparse_run(part, tol, state.weights, start) if run is None else run
+                run.task = part
+            else:
+                task = LogisticTask(rows, signs, costs, bias, free, squares)
+                run = LogisticRun(task, tol, state.weights.copy(), start) if run is None else run
+                run.task = task
+            state.run = run
+            run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+            run.go(epochs, halted)
 
         self._solve_each(
             states, stop, ask, lambda pressed, limit: self._keep(problem, states, interrupted=pressed, limit=limit)
@@ -340,11 +367,16 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         super()._validate_model(width, n_classes)
         for state in self._states:
             require(len(state.weights) == width, "a state is of other data")
-            require(state.run is None or len(state.run.weights) == width, "a run is of other data")
+            if type(state.run) is SparseRun:
+                validate_sparse([state], width, n_classes, biased=self._bias_kind()[0] > 0)
+            else:
+                require(state.run is None or len(state.run.weights) == width, "a run is of other data")
 
 
-def _sentence(run: LogisticRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+def _sentence(run: LogisticRun | SparseRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None) -> Status:
     """Return how a run ended."""
+    if isinstance(run, SparseRun):
+        return sparse_sentence(run, interrupted=interrupted, limit=limit)
     solution: LogisticSolution | MultinomialSolution = run.solution
     gap, iterations = f"relative duality gap {solution.relative_gap:.1e}", times(run.iterations, "iteration")
     hidden = solution.rounding / max(solution.primal, solution.least)

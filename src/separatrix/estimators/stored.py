@@ -9,6 +9,7 @@ from separatrix.models.registry import Stored
 _NO_RECORD = {"record": None, "every": 1}  # of files written before losses could be recorded
 _MEAN = {"reduction": "mean"}
 _ONE_VS_REST = {"multi_class": "ovr"}
+_L2_SVM = {"penalty": "l2", "l1_ratio": 0.5}
 _DATA = ("_fit_record", "certificate_")  # what the model was fitted to
 
 
@@ -28,9 +29,12 @@ STORED = {
     "Neuron": Stored(
         "separatrix.estimators.neuron", transient=_DATA, defaults={**_NO_RECORD, **_MEAN}, estimator=True
     ),
-    "LinearSVM": Stored("separatrix.estimators.linear_svm", transient=_DATA, upgrade=_without_solver, estimator=True),
+    "LinearSVM": Stored(
+        "separatrix.estimators.linear_svm", transient=_DATA, upgrade=_without_solver, defaults=_L2_SVM, estimator=True
+    ),
     "LogisticRegression": Stored(
-        "separatrix.estimators.logistic_regression", transient=_DATA, defaults=_ONE_VS_REST, estimator=True
+        "separatrix.estimators.logistic_regression", transient=_DATA, defaults={**_ONE_VS_REST, "l1_ratio": 0.0},
+        estimator=True,
     ),
     "OnlineSVM": Stored(
         "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, defaults=_NO_RECORD,
@@ -55,6 +59,7 @@ STORED = {
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),
     "MarginState": Stored("separatrix.estimators.linear_svm"),
     "LogisticState": Stored("separatrix.estimators.logistic_regression"),
+    "SparseState": Stored("separatrix.estimators.l1"),
     "MultinomialState": Stored("separatrix.estimators.logistic_regression"),
     "History": Stored("separatrix.observers", ("epochs", "record"), defaults={"record": None}),
 }  # fmt: skip

@@ -170,6 +170,8 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     check_is_fitted(model)
     if not hasattr(model, "dual_coef_") or not hasattr(model, "C"):
         raise ValueError(f"{type(model).__name__} has no dual weights: use LinearSVM or KernelSVM")
+    if getattr(model, "penalty", "l2") != "l2":
+        raise ValueError(f"kkt is about an L2 penalty, whose weights are the sum of alpha y x; found {model.penalty!r}")
     rows = Rows(X)
     n = rows.shape[0]
     y = column_or_1d(y)

@@ -42,6 +42,8 @@ STORED = {
     "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN),
     "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN),
     "LogisticSolution": Stored("separatrix.svm.logistic"),
+    "SparseRun": Stored("separatrix.svm.l1", unkept={**_PUT_DOWN, "_columns": None, "_reached": None}),
+    "SparseSolution": Stored("separatrix.svm.sparse_penalty"),
     "MultinomialRun": Stored("separatrix.svm.multinomial", unkept=_PUT_DOWN),
     "MultinomialSolution": Stored("separatrix.svm.multinomial_bounds"),
     "MarginHistory": Stored("separatrix.svm.solve"),

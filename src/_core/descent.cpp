@@ -1,0 +1,443 @@
+// One build of coordinate descent with an L1 penalty. CMake compiles this file once for each instruction set, as
+// kernels.cpp.
+#include "descent.hpp"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace sx {
+namespace SX_BUILD {
+
+#include "rows.hpp"
+#include "losses.hpp"
+
+constexpr int kSums = 4;  // running sums of a loop over rows, row i going to sum i mod 4
+
+SX_HOT double joined(const double* sum) { return (sum[0] + sum[2]) + (sum[1] + sum[3]); }
+
+// The loops over rows work on blocks, step by step, so that each step is one that the compiler can do on many rows at
+// once; what a row gets does not depend on that.
+constexpr int kBlock = 256;
+
+// e^-|m| of some margins, to the bits of exp_of_negative.
+SX_HOT void exponentials(const double* m, int n, double* out) {
+    constexpr double kNearest = 0x1.8p52;
+    std::int64_t nearest;
+    memcpy(&nearest, &kNearest, sizeof nearest);
+    for (int i = 0; i < n; ++i) {
+        const double size = fabs(m[i]), x = size < 708.0 ? -size : -708.0;
+        const double sum = x * 0x1.71547652b82fep+6 + kNearest, whole = sum - kNearest;
+        const double r = (x - whole * 0x1.62e42fef80000p-7) - whole * 0x1.1cf79abc9e3b4p-42, r2 = r * r;
+        const double q = (0.5 + r * (1.0 / 6.0)) + r2 * (1.0 / 24.0 + r * (1.0 / 120.0));
+        std::int64_t place, bits;
+        memcpy(&place, &sum, sizeof place);
+        place -= nearest;
+        memcpy(&bits, kRootsOfTwo + (place & 63), sizeof bits);
+        bits += std::int64_t(std::uint64_t(place & ~std::int64_t(63)) << 46);
+        double power;
+        memcpy(&power, &bits, sizeof power);
+        const double value = (power + power * r) + (power * r2) * q;
+        out[i] = size < 708.0 ? value : 0.0;
+    }
+}
+
+SX_HOT void logarithms(const double* small, int n, double* out) {
+    for (int i = 0; i < n; ++i) out[i] = log_of_one_and(small[i]);
+}
+
+// Of each loss: its value, slope and curvature at some margins, and its value alone.
+struct LogLosses {
+    SX_HOT static void all(const double* m, int n, double* value, double* slope, double* bend) {
+        double small[kBlock];
+        exponentials(m, n, small);
+        logarithms(small, n, value);
+        for (int i = 0; i < n; ++i) {
+            const double whole = 1.0 + small[i];
+            value[i] = (m[i] < 0.0 ? -m[i] : 0.0) + value[i];
+            slope[i] = -(m[i] < 0.0 ? 1.0 : small[i]) / whole;
+            bend[i] = small[i] / (whole * whole);
+        }
+    }
+    SX_HOT static void values(const double* m, int n, double* value) {
+        double small[kBlock];
+        exponentials(m, n, small);
+        logarithms(small, n, value);
+        for (int i = 0; i < n; ++i) value[i] = (m[i] < 0.0 ? -m[i] : 0.0) + value[i];
+    }
+};
+
+struct SquaredHingeLosses {
+    SX_HOT static void all(const double* m, int n, double* value, double* slope, double* bend) {
+        for (int i = 0; i < n; ++i) {
+            const double slack = m[i] < 1.0 ? 1.0 - m[i] : 0.0;
+            value[i] = slack * slack;
+            slope[i] = -2.0 * slack;
+            bend[i] = m[i] < 1.0 ? 2.0 : 0.0;
+        }
+    }
+    SX_HOT static void values(const double* m, int n, double* value) {
+        for (int i = 0; i < n; ++i) {
+            const double slack = m[i] < 1.0 ? 1.0 - m[i] : 0.0;
+            value[i] = slack * slack;
+        }
+    }
+};
+
+// Call work(first, n, margins) for blocks of rows.
+template <class Work>
+SX_HOT void each_block(const Losses& job, Work work) {
+    double margins[kBlock];
+    for (std::int64_t first = 0; first < job.n; first += kBlock) {
+        const int n = int(job.n - first < kBlock ? job.n - first : kBlock);
+        const double* scores = job.scores + first;
+        const double* signs = job.signs + first;
+        if (job.along) {
+            const double* along = job.along + first;
+            for (int i = 0; i < n; ++i) margins[i] = signs[i] * ((scores[i] + job.length * along[i]) + job.bias);
+        } else {
+            for (int i = 0; i < n; ++i) margins[i] = signs[i] * (scores[i] + job.bias);
+        }
+        work(first, n, margins);
+    }
+}
+
+template <class Of>
+Slopes slopes_as(const Losses& job, double* slope, double* curvature) {
+    double loss[kSums] = {}, first_sum[kSums] = {}, second[kSums] = {};
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        double value[kBlock], down[kBlock], bend[kBlock];
+        Of::all(m, n, value, down, bend);
+        const double* signs = job.signs + first;
+        const double* costs = job.costs + first;
+        for (int i = 0; i < n; ++i) {
+            value[i] = costs[i] * value[i];
+            down[i] = signs[i] * (costs[i] * down[i]);
+            bend[i] = costs[i] * bend[i];
+        }
+        for (int i = 0; i < n; ++i) {
+            loss[i % kSums] += value[i];
+            first_sum[i % kSums] += down[i];
+            second[i % kSums] += bend[i];
+        }
+        memcpy(slope + first, down, sizeof(double) * std::size_t(n));
+        memcpy(curvature + first, bend, sizeof(double) * std::size_t(n));
+    });
+    return {joined(loss), joined(first_sum), joined(second)};
+}
+
+Slopes slopes(const Losses& job, double* slope, double* curvature) {
+    return job.kind == Smooth::log ? slopes_as<LogLosses>(job, slope, curvature)
+                                   : slopes_as<SquaredHingeLosses>(job, slope, curvature);
+}
+
+template <class Of>
+double loss_as(const Losses& job) {
+    double loss[kSums] = {};
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        double value[kBlock];
+        Of::values(m, n, value);
+        for (int i = 0; i < n; ++i) loss[i % kSums] += job.costs[first + i] * value[i];
+    });
+    return joined(loss);
+}
+
+double loss(const Losses& job) {
+    return job.kind == Smooth::log ? loss_as<LogLosses>(job) : loss_as<SquaredHingeLosses>(job);
+}
+
+// For log(1 + e^-m), the conjugate being minus the entropy, this is C times the divergence of p = alpha / C from
+// q = s(-m): q f((p - q) / q) + (1 - q) f((q - p) / (1 - q)) with f(t) = (1 + t) log(1 + t) - t, which is at most t^2,
+// t^2 (1 + |t|) / 2 for t from -1/2 to 0, and t^2 / 2 for t > 0. These bounds cancel nothing, and but for large t they
+// need no logarithm.
+SX_HOT double bregman(double t) {
+    const double square = t * t;
+    if (t > 0.5) return t < 1e300 ? (1.0 + t) * log_of(1.0 + t) - t : HUGE_VAL;
+    return t >= 0.0 ? 0.5 * square : t > -0.5 ? 0.5 * square * (1.0 - t) : square;
+}
+
+double apart_by_log(const Losses& job, const double* alpha, double scale) {
+    double sum[kSums] = {};
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        double small[kBlock];
+        exponentials(m, n, small);
+        for (int i = 0; i < n; ++i) {
+            const double whole = 1.0 + small[i], c = job.costs[first + i];
+            const double q = (m[i] < 0.0 ? 1.0 : small[i]) / whole, rest = (m[i] < 0.0 ? small[i] : 1.0) / whole;
+            const double p = scale * alpha[first + i] / c, off = p - q;
+            if (small[i] == 0.0) {  // then the divergence is at most p m, or (1 - p) |m|
+                sum[i % kSums] += c * (1.0 + 0x1p-50) * (m[i] > 0.0 ? p * m[i] : (1.0 - p) * -m[i]);
+                continue;
+            }
+            sum[i % kSums] += off == 0.0 ? 0.0 : c * (q * bregman(off / q) + rest * bregman(-off / rest));
+        }
+    });
+    return joined(sum);
+}
+
+double apart_by_squares(const Losses& job, const double* alpha, double scale) {
+    double sum[kSums] = {};
+    each_block(job, [&](std::int64_t first, int n, const double* m) {
+        for (int i = 0; i < n; ++i) {
+            const double slack = 1.0 - m[i], c = job.costs[first + i], a = scale * alpha[first + i], own = 0.5 * a / c;
+            sum[i % kSums] += slack > 0.0 ? c * ((slack - own) * (slack - own)) : c * (own * own) - a * slack;
+        }
+    });
+    return joined(sum);
+}
+
+double apart(const Losses& job, const double* alpha, double scale) {
+    return job.kind == Smooth::log ? apart_by_log(job, alpha, scale) : apart_by_squares(job, alpha, scale);
+}
+
+PenaltyGap penalty_gap(const double* w, const double* z, std::int64_t d, double scale, double ridge, double lasso) {
+    double gap[kSums] = {}, penalty[kSums] = {}, reach[kSums] = {};
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double v = scale * z[j], size = fabs(v), here = fabs(w[j]);
+        if (here == 0.0 && size <= lasso) continue;
+        const double share = here * lasso + 0.5 * ridge * here * here;
+        penalty[j % kSums] += share;
+        if (size <= lasso || ridge == 0.0) {  // without ridge nothing else is allowed
+            gap[j % kSums] += here * (lasso - (w[j] < 0.0 ? -v : v)) + 0.5 * ridge * here * here;
+        } else {
+            const double best = (size - lasso) / ridge;
+            const bool same = (w[j] < 0.0) == (v < 0.0) || here == 0.0;
+            const double off = same ? here - best : here + best;
+            gap[j % kSums] += 0.5 * ridge * off * off + (same ? 0.0 : 2.0 * lasso * here);
+            reach[j % kSums] += best;
+        }
+    }
+    return {joined(gap), joined(penalty), joined(reach)};
+}
+
+double largest(const double* z, std::int64_t d) {
+    double most[4] = {};
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double size = fabs(z[j]);
+        most[j % 4] = size > most[j % 4] || size != size ? size : most[j % 4];
+    }
+    const double left = most[0] > most[2] ? most[0] : most[2], right = most[1] > most[3] ? most[1] : most[3];
+    return left > right ? left : right;
+}
+
+// The sums of D x^2, D x and r x over one feature's numbers, in lanes by their position.
+template <class T>
+SX_HOT void curve_one(const Dense<T>& X, std::int64_t j, const double* D, const double* r, double* out) {
+    const T* x = X.row(j);
+    Vec sum[3][kRegisters];
+    SX_UNROLL for (int k = 0; k < 3; ++k) {
+        SX_UNROLL for (int v = 0; v < kRegisters; ++v) sum[k][v] = Vec{};
+    }
+    std::int64_t i = 0;
+    for (; i + kLanes <= X.cols; i += kLanes) {
+        SX_UNROLL for (int v = 0; v < kRegisters; ++v) {
+            const Vec value = load(x + i + v * kWidth), scaled = load(D + i + v * kWidth) * value;
+            sum[0][v] += scaled * value;
+            sum[1][v] += scaled;
+            sum[2][v] += load(r + i + v * kWidth) * value;
+        }
+    }
+    for (; i < X.cols; i += kWidth) {
+        const int n = int(X.cols - i < kWidth ? X.cols - i : kWidth);
+        const int v = int(i / kWidth % kRegisters);
+        const Vec value = load_first(x + i, n), scaled = load_first(D + i, n) * value;
+        sum[0][v] += scaled * value;
+        sum[1][v] += scaled;
+        sum[2][v] += load_first(r + i, n) * value;
+    }
+    SX_UNROLL for (int k = 0; k < 3; ++k) out[k] = sum_of_lanes(sum[k]);
+}
+
+template <class T, class I>
+SX_HOT void curve_one(const Csr<T, I>& X, std::int64_t j, const double* D, const double* r, double* out) {
+    double sum[3][kSparseLanes] = {};
+    const std::int64_t to = X.indptr[j + 1];
+    for (std::int64_t p = X.indptr[j]; p < to; p += kSparseLanes) {
+        SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
+            if (p + l >= to) break;
+            const double value = double(X.data[p + l]), scaled = D[X.indices[p + l]] * value;
+            sum[0][l] += scaled * value;
+            sum[1][l] += scaled;
+            sum[2][l] += r[X.indices[p + l]] * value;
+        }
+    }
+    for (int k = 0; k < 3; ++k) out[k] = joined(sum[k]);
+}
+
+void curve(const Matrix& m, const std::int64_t* chosen, std::int64_t count, const double* D, const double* r,
+           double* squares, double* sums, double* slopes) {
+    with_rows(m, [&](const auto& X) {
+        for (std::int64_t k = 0; k < count; ++k) {
+            double out[3];
+            curve_one(X, chosen[k], D, r, out);
+            squares[k] = out[0];
+            sums[k] = out[1];
+            slopes[k] = out[2];
+        }
+    });
+}
+
+// r += step D x.
+template <class T>
+SX_HOT void add_curved(const Dense<T>& X, std::int64_t j, double step, const double* D, double* r) {
+    const T* x = X.row(j);
+    std::int64_t i = 0;
+    for (; i + kWidth <= X.cols; i += kWidth) store(r + i, load(r + i) + (step * load(x + i)) * load(D + i));
+    for (; i < X.cols; ++i) r[i] += (step * double(x[i])) * D[i];
+}
+
+template <class T, class I>
+SX_HOT void add_curved(const Csr<T, I>& X, std::int64_t j, double step, const double* D, double* r) {
+    for (std::int64_t p = X.indptr[j]; p < std::int64_t(X.indptr[j + 1]); ++p) {
+        r[X.indices[p]] += (step * double(X.data[p])) * D[X.indices[p]];
+    }
+}
+
+template <class T>
+SX_HOT std::int64_t stored_in(const Dense<T>& X, std::int64_t) {
+    return X.cols;
+}
+
+template <class T, class I>
+SX_HOT std::int64_t stored_in(const Csr<T, I>& X, std::int64_t j) {
+    return std::int64_t(X.indptr[j + 1]) - std::int64_t(X.indptr[j]);
+}
+
+// The weight at which  slope (v - w) + bend (v - w)^2 / 2 + lasso |v|  is least.
+SX_HOT double thresholded(double w, double slope, double bend, double lasso) {
+    const double below = slope - lasso, above = slope + lasso;
+    if (above < bend * w) return w - above / bend;
+    if (below > bend * w) return w - below / bend;
+    return 0.0;
+}
+
+// How far a weight is from where its slope would leave it.
+SX_HOT double violation_of(double w, double slope, double lasso) {
+    if (w > 0.0) return fabs(slope + lasso);
+    if (w < 0.0) return fabs(slope - lasso);
+    return fabs(slope) > lasso ? fabs(slope) - lasso : 0.0;
+}
+
+
+
+SX_HOT std::uint64_t next_random(std::uint64_t& state) {  // splitmix64 (Steele, Lea, Flood 2014)
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+// In a random order coordinate descent needs several times fewer epochs than in that of correlated columns.
+SX_HOT void shuffle(std::int64_t* order, std::int64_t length, std::uint64_t& state) {
+    for (std::int64_t a = length - 1; a > 0; --a) {
+        const std::int64_t b = std::int64_t(((next_random(state) >> 32) * std::uint64_t(a + 1)) >> 32);
+        const std::int64_t moved = order[a];
+        order[a] = order[b];
+        order[b] = moved;
+    }
+}
+
+// Coordinate descent on the quadratic model (Friedman, Hastie, Tibshirani, J. Stat. Software 33, 2010; the inner loop of
+// newGLMNET, Yuan, Ho, Lin, JMLR 13, 2012). A feature whose weight is 0 and whose slope lies well within the penalty is
+// left out until the others have converged; then all are visited again.
+template <class Rows>
+void descend_as(const Rows& X, const std::int64_t* chosen, std::int64_t m, const Quadratic& model, DescentState& state,
+                double enough, std::int64_t epochs, std::int64_t most, std::int64_t* active) {
+    const double lasso = model.lasso, ridge = model.ridge;
+    double* const w = state.weights;
+    double* const r = state.residual;
+    double shift = state.shift, margin = HUGE_VAL;
+    const double* const some[1] = {r};
+    for (std::int64_t k = 0; k < m; ++k) active[k] = k;
+    std::int64_t length = m;
+    std::uint64_t random = 0;
+    while (state.epochs < epochs && state.read < most) {
+        double violation = 0.0, largest = 0.0;
+        const bool whole = length == m;
+        std::int64_t kept = 0;
+        shuffle(active, length, random);
+        for (std::int64_t a = 0; a < length; ++a) {
+            const std::int64_t k = active[a], j = chosen[k];
+            double slope;
+            X.template dots<1>(j, some, &slope);
+            state.read += stored_in(X, j);
+            if (model.sums) slope -= shift * model.sums[k];
+            slope += ridge * w[k];
+            const double off = violation_of(w[k], slope, lasso);
+            violation += off;
+            largest = off > largest ? off : largest;
+            if (w[k] == 0.0 && fabs(slope) + margin <= lasso) continue;
+            active[kept++] = k;
+            if (off == 0.0) continue;
+            const double next = thresholded(w[k], slope, model.bends[k] + ridge, lasso);
+            const double step = next - w[k];
+            if (step == 0.0) continue;
+            w[k] = next;
+            add_curved(X, j, step, model.curvature, r);
+            state.read += stored_in(X, j);
+            if (model.sums) shift += step * model.sums[k] / model.total;
+        }
+        length = kept;
+        ++state.epochs;
+        state.violation = violation;
+        margin = largest;
+        if (violation <= enough) {
+            if (whole) break;
+            for (std::int64_t k = 0; k < m; ++k) active[k] = k;
+            length = m;
+        }
+    }
+    state.shift = shift;
+}
+
+void descend(const Matrix& m, const std::int64_t* chosen, std::int64_t count, const Quadratic& model,
+             DescentState& state, double enough, std::int64_t epochs, std::int64_t most, std::int64_t* room) {
+    with_rows(m, [&](const auto& X) { descend_as(X, chosen, count, model, state, enough, epochs, most, room); });
+}
+
+void descend_gram(const double* table, std::int64_t m, const Quadratic& model, double* slope, DescentState& state,
+                  double enough, std::int64_t epochs, std::int64_t* order) {
+    double* const w = state.weights;
+    const Dense<double> rows{table, m, m};
+    std::uint64_t random = 0;
+    for (std::int64_t k = 0; k < m; ++k) order[k] = k;
+    while (state.epochs < epochs) {
+        double violation = 0.0;
+        shuffle(order, m, random);
+        for (std::int64_t a = 0; a < m; ++a) {
+            const std::int64_t k = order[a];
+            const double here = slope[k] + model.ridge * w[k];
+            const double off = violation_of(w[k], here, model.lasso);
+            if (off == 0.0) continue;
+            violation += off;
+            const double next = thresholded(w[k], here, table[k * m + k] + model.ridge, model.lasso);
+            const double step = next - w[k];
+            if (step == 0.0) continue;
+            w[k] = next;
+            rows.add(k, step, slope);
+            state.read += m;
+        }
+        state.read += m;
+        ++state.epochs;
+        state.violation = violation;
+        if (violation <= enough) break;
+    }
+}
+
+void spread(const Matrix& m, const double* weights, double* out) {
+    with_rows(m, [&](const auto& X) {
+        for (std::int64_t i = 0; i < m.rows; ++i) {
+            const double weight = weights[i];
+            X.each(i, [&](std::int64_t j, double x) { out[j] += (weight * x) * x; });
+        }
+    });
+}
+
+extern const DescentKernels descent_kernels;
+const DescentKernels descent_kernels = {slopes, loss, apart, penalty_gap, largest, spread, curve, descend, descend_gram};
+
+}  // namespace SX_BUILD
+}  // namespace sx
