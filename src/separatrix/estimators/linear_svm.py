@@ -293,7 +293,7 @@ class LinearSVM(SolvedClassifier):
     def _validate_model(self, width: int, n_classes: int) -> None:
         super()._validate_model(width, n_classes)
         for run in (state.run for state in self._states if state.run is not None):
-            kept = [part for part in (run.best, run.shown, run.ascent) if part is not None]
+            kept = [part for part in (run.best, run.shown, run.ascent, run.newton) if part is not None]
             require(all(len(part.weights) == width for part in kept), "a run is of other data")
         lengths = {None if state.alpha is None else len(state.alpha) for state in self._states}
         require(len(lengths) <= 1, "its states are of different data")
@@ -321,7 +321,8 @@ def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status
             f" and none has a margin above {answer.widest:.3g}" if answer.dual > 0 else ""
         )
     if run.ended == "gap":
-        by = f"after {epochs}" if run.epochs else "by the interior-point method"
+        method = "the interior-point method" if run.newton is None else "Newton's method"
+        by = f"after {epochs}" if run.epochs else f"by {method}"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
         if not math.isfinite(hidden):
             return Status(f"stopped {by}: {gap}, but rounding could hide any other", False, interrupted=interrupted)

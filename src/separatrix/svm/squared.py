@@ -1,0 +1,40 @@
+"""The squared hinge for Newton's method: a margin task as a smooth one, and its solutions with their dual weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from separatrix import _core
+from separatrix.geometry.rows import Floats
+from separatrix.svm.logistic import LogisticSolution, LogisticTask
+from separatrix.svm.newton import LogisticRun
+from separatrix.svm.smooth import SQUARED_HINGE, products
+from separatrix.svm.task import MarginTask
+
+MOST_NEWTON = 100  # iterations
+
+
+def smooth_task(task: MarginTask) -> LogisticTask:
+    """Return the task as Newton's method takes it."""
+    return LogisticTask(
+        task.rows, task.signs, task.costs, task.bias, task.free, task.known_squares, loss=SQUARED_HINGE
+    )
+
+
+def newton_from(task: MarginTask, weights: Floats, bias: float, tol: float) -> LogisticRun:
+    """Return a run of Newton's method that begins with these weights."""
+    return LogisticRun(smooth_task(task), tol, weights, bias)
+
+
+def start_newton(task: MarginTask, alpha: Floats | None, tol: float) -> LogisticRun:
+    """Return a run of Newton's method that begins with the weights of alpha, or with zeros."""
+    if alpha is None:
+        return newton_from(task, np.zeros(task.rows.shape[1]), 0.0, tol)
+    weights = _core.combine(task.rows.matrix, task.signs * alpha)
+    return newton_from(task, weights, task.bias**2 * _core.dot(task.signs, alpha), tol)
+
+
+def dual_of(task: MarginTask, solution: LogisticSolution) -> tuple[Floats, tuple[Floats, float]]:
+    """Return ``alpha = 2 C slack`` of these weights, and the weights and the bias."""
+    margins = task.signs * (products(task.rows.matrix, solution.weights) + solution.bias)
+    return task.costs * SQUARED_HINGE.pull(margins), (solution.weights, solution.bias)
