@@ -14,9 +14,9 @@ log, otherwise             Newton's method with conjugate        products with t
                            gradients                             takes over where they turn out to take longer
 squared hinge, otherwise   coordinate ascent; Newton's method    on text with a small C ascent arrives in a few epochs,
                            with conjugate gradients as soon as   with a large C it crawls: its pace over the last looks
-                           the work still ahead, at the pace     says how much is ahead. Waiting until as much has been
-                           of ascent, is more than               spent as the other would cost makes the sum at most
-                           NEWTON_PASSES of it                   about twice the better of the two
+                           the work still ahead, at the pace     says how much is ahead. With more features than rows
+                           of ascent, is more than               the dual is the smaller problem, and ascent stays
+                           NEWTON_PASSES over the rows
 hinge, few features        the interior-point method at once     about twenty iterations, each a Gram matrix; ascent
                                                                  would need thousands of epochs
 hinge, otherwise           coordinate ascent; then the           the bounds settle first; what is left is smooth, and
@@ -38,7 +38,8 @@ from separatrix.geometry.rows import Rows, is_sparse
 
 FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
 MOST_EQUATIONS = 5000  # of a factor in Newton's method
-NEWTON_PASSES = 60  # over the rows that Newton's method with conjugate gradients takes from where ascent has come to
+NEWTON_PASSES = 40  # over the rows, which Newton's method with conjugate gradients takes from where ascent has come to
+NEWTON_SOON = 8  # part of that which is to have been spent on ascent before, so that its pace is known: one in so many
 FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
 SPARSE_FLOPS_PER_TOUCH = 1.5
 ASCENT_FLOPS_PER_TOUCH = 40.0  # of the interior-point method, in the time in which ascent reads one number
@@ -110,9 +111,12 @@ def interior_next(price: float, ahead: float, touched: float, spent: float) -> b
 
 
 def newton_next(task: Sized, ahead: float, touched: float) -> bool:
-    """Whether Newton's method should take over from ascent, for a smooth loss."""
+    """Whether Newton's method should take over from ascent, for a smooth loss.
+
+    With more features than rows the dual is the smaller problem, and ascent with its own Newton steps is better.
+    """
     price = NEWTON_PASSES * task.stored()
-    return price < 0.7 * ahead and price < 2.0 * touched
+    return task.rows.shape[1] < task.n and price < ahead and price < NEWTON_SOON * touched
 
 
 def subspace_next(free: int, task: Sized, ahead: float) -> bool:

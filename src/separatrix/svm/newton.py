@@ -32,6 +32,8 @@ _SAMPLED = 8  # one in so many
 _MANY = 50  # times the features
 _PARTIAL = 0.8  # part of the rows that have curvature, below which these are looked at alone
 _ARMIJO = 1e-4
+_LOOKS = 12  # at the margins along a step
+_STRAIGHT = 1e-3
 _HALVINGS = 50
 _PATIENCE = 4  # iterations without a smaller gap where rounding decides
 
@@ -149,6 +151,8 @@ class LogisticRun:
             return None
         squares = [_core.dot(*pair) for pair in ((point.weights,) * 2, (point.weights, step), (step, step))]
         length, allowed = 1.0, 16.0 * _UNIT * solution.primal
+        if task.loss.partial:
+            length = _best_length(task, point, bias_step, along, squares[1:])
         for _ in range(_HALVINGS):
             bias = point.bias + length * bias_step
             square = squares[0] + 2.0 * length * squares[1] + length * length * squares[2]
@@ -163,7 +167,7 @@ class LogisticRun:
             self.idle = 0
         self.weights, self.bias = point.weights + length * step, bias
         self.iterations += 1
-        if length < 1.0 or -slope > _NEAR * math.sqrt(self.tol) * solution.primal:
+        if length != 1.0 or -slope > _NEAR * math.sqrt(self.tol) * solution.primal:
             return None
         return point.ahead(task, task.signs * (along + bias_step))
 
@@ -212,6 +216,31 @@ class LogisticRun:
     def _aim(self, solution: LogisticSolution) -> float:
         """Return a length of the gradient that is certainly short enough."""
         return 0.5 * math.sqrt(self.tol * solution.primal)
+
+
+def _best_length(task: LogisticTask, point: Point, bias_step: float, along: Floats, squares: list[float]) -> float:
+    """Return how far along the step the value is least; 1 where that is as good.
+
+    The slope along the step rises, in pieces where the loss is a piece of a parabola: Newton's method, kept between
+    two ends, finds its zero in a few looks at the margins.
+    """
+    margins, moved = point.margins, task.signs * (along + bias_step)
+    forced = squares[0] + task.lean * point.bias * bias_step
+    rigid = squares[1] + task.lean * bias_step * bias_step
+    low, high, length, first = 0.0, math.inf, 1.0, 0.0
+    for look in range(_LOOKS):
+        there = margins + length * moved
+        pulls = task.loss.pull(there)
+        weighted = task.costs * moved
+        slope = forced + length * rigid - _core.dot(weighted, pulls)
+        bend = rigid + _core.dot(weighted, moved * task.loss.second(there, pulls))
+        first = abs(slope) if look == 0 else first
+        if not bend > 0.0 or abs(slope) <= _STRAIGHT * max(first, bend * length):
+            break
+        low, high = (low, length) if slope > 0.0 else (length, high)
+        ahead = length - slope / bend
+        length = ahead if low < ahead < high else 0.5 * (low + high) if high < math.inf else 2.0 * length
+    return length
 
 
 def _curved(task: LogisticTask, curvatures: Floats) -> tuple[_core.Matrix, Floats, bool]:
