@@ -3,7 +3,7 @@
 For every data set, loss and C each side is run at several tolerances, from loose to tight. For each target (the part of
 the optimum by which the objective may be above it) the fastest run that reaches it counts. Processor time, one thread;
 the sides take turns and the best of several repeats counts; every run has a process of its own, which ends when its time
-is over, so that a side that does not arrive is said to be above its limit. LIBLINEAR (``pip install
+is over (Unix only), so that a side that does not arrive is said to be above its limit. LIBLINEAR (``pip install
 liblinear-official``) is given its problem ready made, so that only its ``train`` is timed; ours is the whole ``fit``,
 checks of the data included. No intercept, which is what LIBLINEAR solves. Objectives are computed from the weights in
 double precision, for every side alike.
@@ -19,9 +19,9 @@ import json
 import math
 import os
 import pickle
-import select
-import signal
+import resource
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -93,14 +93,22 @@ def timed(model, X, signs):
     return time.process_time() - began, model.coef_[0]
 
 
+def ended_after(seconds):
+    """End this process once it has used this much processor time."""
+    while time.process_time() < seconds:
+        time.sleep(0.05)
+    os._exit(1)
+
+
 def in_child(work, limit):
-    """Return what ``work`` returns, from a process of its own; None if it takes longer than the limit."""
+    """Return what ``work`` returns, from a process of its own; None if it takes more processor time than the limit."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         code = 1
         try:
             os.close(reader)
+            threading.Thread(target=ended_after, args=(limit,), daemon=True).start()
             with os.fdopen(writer, "wb") as pipe:
                 pickle.dump(work(), pipe)
             code = 0
@@ -108,10 +116,7 @@ def in_child(work, limit):
             os._exit(code)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
-        ready, _, _ = select.select([pipe], [], [], limit)
-        answer = pipe.read() if ready else b""
-    if not ready:
-        os.kill(child, signal.SIGKILL)
+        answer = pipe.read()
     os.waitpid(child, 0)
     return pickle.loads(answer) if answer else None
 
@@ -274,8 +279,7 @@ def intercepts(name, X, signs, loss, C, repeats, limit):
 
 
 def memory(name, X, signs, loss):
-    """Print how far the memory rises during one fit (Linux)."""
-    import resource
+    """Print how far the memory rises during one fit."""
 
     def peak():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

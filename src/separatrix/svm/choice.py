@@ -46,8 +46,10 @@ ASCENT_FLOPS_PER_TOUCH = 40.0  # of the interior-point method, in the time in wh
 MOST_INTERIOR_EQUATIONS = 3000
 INTERIOR_ITERATIONS = 25  # typically
 SUBSPACE_PASSES = 40
-AT_ONCE = 2e7  # numbers that are too few to think about
-TO_THE_END = 1e6  # numbers that are so few that the exact solution costs next to nothing
+INTERIOR_CHEAP = 100.0  # times all numbers: a price that is worth no waiting
+INTERIOR_SOON = 8.0  # else: part of the price that is to have been spent on ascent before, one in so many
+HARD_TO_THE_END = 2e7  # numbers, without slack
+TO_THE_END = 2e6  # numbers that are so few that the exact solution costs next to nothing
 
 
 class Sized(Protocol):
@@ -102,12 +104,15 @@ def interior_price(task: Sized, rows: int) -> float:
     return INTERIOR_ITERATIONS * (work / ASCENT_FLOPS_PER_TOUCH + 2 * rows * each)
 
 
-def interior_next(price: float, ahead: float, touched: float, spent: float) -> bool:
+def interior_next(task: Sized, price: float, ahead: float, touched: float, spent: float) -> bool:
     """Whether the interior-point method should take over from ascent, which has read ``touched`` numbers so far.
 
     ``ahead`` is the work still ahead of ascent at its pace, ``spent`` what has gone into earlier attempts.
     """
-    return price < 0.7 * ahead and price < 2.0 * touched - spent
+    if not price < 0.7 * ahead:
+        return False
+    cheap = spent <= 0.0 and price < INTERIOR_CHEAP * task.stored()
+    return cheap or price < INTERIOR_SOON * touched - spent
 
 
 def newton_next(task: Sized, ahead: float, touched: float) -> bool:

@@ -29,6 +29,8 @@ from separatrix.svm.task import DualSolution, HaltedError, MarginTask, measure
 
 _EXACT = 1e-13  # gap of the smallest tasks
 _TIGHTEST = 1e-3  # part of the tolerance that Newton's method is given, where its own measure is the more lenient one
+_EARLY = 8  # epochs, up to which it is not known which rows will move
+_LOOKS = 2  # at the gap while the interior-point method works on some of the rows
 _REMEMBERED = ("best", "due", "bound", "patience", "newton_from", "seen", "finishing", "checked", "polished", "judged")
 
 
@@ -118,7 +120,7 @@ class Run:
     def _at_once(self) -> bool:
         """Solve a small task with the interior-point method alone, if that will do."""
         task = self._task()
-        if self.ascent is None and self.start is None and self.small and not self.newton_over:
+        if self.ascent is None and self.start is None and self.tiny and not self.newton_over:
             start = np.zeros(task.rows.shape[1])
             if self._finish(np.arange(task.n), np.zeros(task.n), start, 0.0, lambda: False):
                 self.ended = "gap"
@@ -153,11 +155,6 @@ class Run:
         lengths = {len(solution.alpha) for solution in solutions} | {len(part) for part in parts}
         lengths |= set() if self.ascent is None else {len(self.ascent.points)}
         require(len(lengths) == 1, "the parts of a run are of different data")
-
-    @property
-    def small(self) -> bool:
-        """Whether the interior-point method can have all rows at once."""
-        return self.price(self._task().n) <= choice.AT_ONCE
 
     @property
     def tiny(self) -> bool:
@@ -287,7 +284,9 @@ class Run:
         if task.squared and not self.newton_over and choice.newton_next(task, ahead, ascent.touched):
             self.newton = newton_from(task, ascent.weights.copy(), ascent.bias, self._aim)
             return True
-        if len(chosen) and choice.interior_next(price, ahead, ascent.touched, self.patience):
+        if self.epochs <= _EARLY and 2 * len(chosen) > task.n:
+            chosen = np.arange(task.n)
+        if len(chosen) and choice.interior_next(task, price, ahead, ascent.touched, self.patience):
             self.patience, self.seen = 2.0 * ascent.touched + price, []
             if self._finish_rounds(ascent, chosen, halted):
                 self.ended = "gap"
@@ -346,15 +345,27 @@ class Run:
             scale, gap = self.best.primal, self.best.gap
         else:
             scale = gap = 0.5 * _core.dot(task.costs, np.ones(task.n))
+        looked: list[DualSolution] = []
+
+        def enough(path: interior.Path) -> bool:
+            if not whole and len(looked) >= _LOOKS:  # other rows are in the way
+                return False
+            held[chosen] = path.alpha
+            looked.append(measure(task, held.copy(), (path.weights, path.bias)))
+            return looked[-1].relative_gap <= self.tol
+
         path = interior.follow(
             part, weights, bias, max(gap, 1e-6 * scale) / (2 * part.n), fixed_weights=fixed, fixed_balance=balance,
-            scale=scale, precision=1e-13 if self.tiny else 0.02 * self.tol, halted=halted,
+            scale=scale, precision=_EXACT if self.tiny else 0.02 * self.tol,
+            worth_a_look=0.0 if self.tiny else self.tol, enough=enough, halted=halted,
         )  # fmt: skip
-        held[chosen] = path.alpha
         self.finishing += path.iterations
-        enough = self.judge(held, (path.weights, path.bias), "interior")
-        exact = exact_step(task, held) if self.tiny or not enough else None
-        return enough if exact is None else self.judge(exact, None, "interior")
+        if not looked or looked[-1].relative_gap > self.tol:
+            held[chosen] = path.alpha
+            looked.append(measure(task, held.copy(), (path.weights, path.bias)))
+        near = self._keep(looked[-1], "interior")
+        exact = exact_step(task, held) if self.tiny or not near else None
+        return near if exact is None else self.judge(exact, None, "interior")
 
 
 def _better(one: DualSolution, other: DualSolution) -> DualSolution:
