@@ -53,7 +53,7 @@ STORED = {
         estimator=True,
     ),
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),
-    "MarginState": Stored("separatrix.estimators.linear_svm"),
+    "MarginState": Stored("separatrix.estimators.linear_svm", defaults={"weights": None, "bias": 0.0}),
     "LogisticState": Stored("separatrix.estimators.logistic_regression"),
     "MultinomialState": Stored("separatrix.estimators.logistic_regression"),
     "History": Stored("separatrix.observers", ("epochs", "record"), defaults={"record": None}),

@@ -46,6 +46,7 @@ class Run:
     tol: float
     seed: int = 0
     start: Floats | None = None
+    plane: tuple[Floats, float] | None = None  # weights and bias near the best ones
     epochs: int = 0
     finishing: int = 0  # iterations of the methods that finish
     ended: str = ""
@@ -77,7 +78,7 @@ class Run:
         task = self._task()
         fresh = self.ascent is None and self.newton is None and not self.newton_over
         if fresh and task.squared and choice.factor_at_once(task):
-            self.newton = start_newton(task, self.start, self._aim)
+            self.newton = start_newton(task, self.start, self.plane, self._aim)
         while not self.ended:
             if self.newton is not None and not self.newton_over:
                 self._by_newton(halted)
@@ -145,6 +146,9 @@ class Run:
         require(all(is_real(value) for value in numbers), "a run holds what is not a number")
         flags = (self.checked, self.polished, self.looking, self.newton_over)
         require(all(type(flag) is bool for flag in flags), "a run is damaged")
+        plane: Any = self.plane
+        fits = plane is None or (type(plane) is tuple and len(plane) == 2 and is_real(plane[1]))
+        require(fits and (plane is None or is_array(plane[0], "f8", (None,), finite=True)), "a run is damaged")
         require(self.newton is None or type(self.newton) is LogisticRun, "a run is damaged")
         parts = [part for part in (self.start, self.witness) if part is not None]
         require(all(is_array(part, "f8", (None,), finite=True) for part in parts), "a run is damaged")

@@ -26,8 +26,12 @@ def newton_from(task: MarginTask, weights: Floats, bias: float, tol: float) -> L
     return LogisticRun(smooth_task(task), tol, weights, bias)
 
 
-def start_newton(task: MarginTask, alpha: Floats | None, tol: float) -> LogisticRun:
-    """Return a run of Newton's method that begins with the weights of alpha, or with zeros."""
+def start_newton(
+    task: MarginTask, alpha: Floats | None, plane: tuple[Floats, float] | None, tol: float
+) -> LogisticRun:
+    """Return a run of Newton's method that begins with this plane, else with the weights of alpha, else with zeros."""
+    if plane is not None:
+        return newton_from(task, plane[0].copy(), plane[1] if task.free or task.bias else 0.0, tol)
     if alpha is None:
         return newton_from(task, np.zeros(task.rows.shape[1]), 0.0, tol)
     weights = _core.combine(task.rows.matrix, task.signs * alpha)

@@ -10,7 +10,7 @@ from separatrix.models.registry import Stored
 from separatrix.models.validity import is_array, require
 
 _PUT_DOWN = {"task": None, "tell": None, "_began": 0.0}
-_BEFORE_NEWTON = {"newton": None, "newton_over": False}
+_BEFORE_NEWTON = {"plane": None, "newton": None, "newton_over": False}
 
 
 def _columns(parts: dict[str, Any]) -> dict[str, Any]:
