@@ -1,7 +1,7 @@
 """Time to the optimum of linear SVMs and of logistic regression, as ratios to LIBLINEAR and scikit-learn.
 
-For every data set, loss and C each side is run at several tolerances, from loose to tight. For each target (the part of
-the optimum by which the objective may be above it) the fastest run that reaches it counts. Processor time, one thread;
+For every data set, loss and C each side is run at several tolerances, from loose to tight. For each target (the part
+of the optimum by which the objective may be above it) the fastest run that reaches it counts. Processor time, one thread;
 the sides take turns and the best of several repeats counts; every run has a process of its own, which ends when its time
 is over (Unix only), so that a side that does not arrive is said to be above its limit. LIBLINEAR (``pip install
 liblinear-official``) is given its problem ready made, so that only its ``train`` is timed; ours is the whole ``fit``,
@@ -29,12 +29,12 @@ from pathlib import Path
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-import numpy as np
-from optimum_data import GENERATED, REAL
-from scipy import sparse
-from sklearn.linear_model import LogisticRegression
+import numpy as np  # noqa: E402
+from optimum_data import GENERATED, REAL  # noqa: E402
+from scipy import sparse  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
 
-import separatrix as sx
+import separatrix as sx  # noqa: E402
 
 LOSSES = ("hinge", "squared_hinge", "log")
 COSTS = (0.01, 1.0, 100.0)
@@ -212,7 +212,10 @@ class Problem:
         """A line for each target: milliseconds and distance of both sides, and how many times as long the peer takes."""
         for target in TARGETS:
             mine, (theirs, side) = self.fastest("ours", target), self.best_peer(target)
-            shown = [f"{run[0] * 1e3:9.1f} ms ({run[1]:7.1e})" if run else f" > {limit:g} s or never" for run in (mine, theirs)]
+            shown = [
+                f"{run[0] * 1e3:9.1f} ms ({run[1]:7.1e})" if run else f" > {limit:g} s or never"
+                for run in (mine, theirs)
+            ]
             ratio = f"{theirs[0] / mine[0]:6.2f}x" if mine and theirs else ""
             setting = f"{self.name:21} {self.loss:13} C={self.C:<5g} to {target:g}"
             yield f"{setting:50} ours {shown[0]:>22}   best peer {shown[1]:>22} {side:16} {ratio}"
@@ -242,7 +245,9 @@ def draw(records, path):
     from matplotlib import pyplot as plt
 
     names = list(dict.fromkeys(r["name"] for r in records))
-    figure, axes = plt.subplots(1, len(LOSSES), figsize=(13, 0.42 * len(names) + 1.8), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(LOSSES), figsize=(13, 0.42 * len(names) + 1.8), sharey=True, layout="constrained"
+    )
     colours = dict(zip(TARGETS, ("#88bbdd", "#3377aa", "#113355"), strict=True))
     for axis, loss in zip(axes, LOSSES, strict=True):
         for r in (r for r in records if r["loss"] == loss):
@@ -268,7 +273,11 @@ def draw(records, path):
 
 def intercepts(name, X, signs, loss, C, repeats, limit):
     """Print the time of each kind of intercept to a gap of 1e-4."""
-    kinds = {"none": {}, "penalised": {"fit_intercept": True, "intercept_scaling": 1.0}, "free": {"fit_intercept": True}}
+    kinds = {
+        "none": {},
+        "penalised": {"fit_intercept": True, "intercept_scaling": 1.0},
+        "free": {"fit_intercept": True},
+    }
     times = dict.fromkeys(kinds, math.inf)
     for _ in range(repeats):
         for kind, how in kinds.items():

@@ -66,9 +66,7 @@ def test_the_best_bias_of_the_squared_hinge_is_between_its_neighbours(data):
     scores, costs = np.array(data.draw(numbers)), np.abs(np.array(data.draw(numbers))) + 0.1
     signs = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     free = data.draw(st.booleans())
-    task = LogisticTask(
-        Rows(np.zeros((n, 1))), signs, costs, 0.0 if free else 2.0, free, loss=SQUARED_HINGE
-    )
+    task = LogisticTask(Rows(np.zeros((n, 1))), signs, costs, 0.0 if free else 2.0, free, loss=SQUARED_HINGE)
     bias = best_bias(task, scores)
 
     def value(b):

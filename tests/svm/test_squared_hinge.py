@@ -48,7 +48,7 @@ def test_dual_weights_are_twice_the_cost_times_the_slack(bias, C):
     slack = np.maximum(0.0, 1.0 - signs * model.decision_function(X))
     np.testing.assert_allclose(model.slack_, slack, atol=1e-12)
     alpha = np.zeros(len(y))
-    alpha[model.support_] = (model.dual_coef_[0] * signs[model.support_])
+    alpha[model.support_] = model.dual_coef_[0] * signs[model.support_]
     np.testing.assert_allclose(alpha, 2.0 * C * weights * slack, atol=1e-4 * C)
     np.testing.assert_allclose(model.coef_[0], (signs * alpha) @ X, atol=1e-4 * (1.0 + np.sqrt(model.objective_)))
     assert sx.kkt(model, X, y, sample_weight=weights).worst < 1e-3
@@ -130,7 +130,11 @@ def test_every_build_gives_the_same_bits():
     try:
         for build in sx._core.builds():
             sx._core.use_build(build)
-            fits = [sx.LinearSVM(loss="squared_hinge", C=C, random_state=0, tol=1e-7).fit(*d()) for C in (1.0, 100.0) for d in (noisy, wide)]
+            fits = [
+                sx.LinearSVM(loss="squared_hinge", C=C, random_state=0, tol=1e-7).fit(*data())
+                for C in (1.0, 100.0)
+                for data in (noisy, wide)
+            ]
             found.append([(fit.coef_.tobytes(), fit.dual_coef_.tobytes()) for fit in fits])
     finally:
         sx._core.use_build(usual)

@@ -55,7 +55,9 @@ TO_THE_END = 2e6  # numbers that are so few that the exact solution costs next t
 class Sized(Protocol):
     """A task, as far as its size goes."""
 
-    rows: Rows
+    @property
+    def rows(self) -> Rows:
+        """The examples."""
 
     @property
     def n(self) -> int:

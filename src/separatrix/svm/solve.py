@@ -294,11 +294,7 @@ class Run:
             self.patience, self.seen = 2.0 * ascent.touched + price, []
             if self._finish_rounds(ascent, chosen, halted):
                 self.ended = "gap"
-        elif (
-            settled
-            and ascent.touched >= self.newton_from
-            and choice.subspace_next(task.n - self.bound, task, ahead)
-        ):
+        elif settled and ascent.touched >= self.newton_from and choice.subspace_next(task.n - self.bound, task, ahead):
             self.seen, self.newton_from = [], 2.0 * ascent.touched
             step = newton_step(task, ascent.alpha, ascent.weights.copy(), ascent.bias, halted)
             if step is not None:

@@ -16,9 +16,7 @@ MOST_NEWTON = 100  # iterations
 
 def smooth_task(task: MarginTask) -> LogisticTask:
     """Return the task as Newton's method takes it."""
-    return LogisticTask(
-        task.rows, task.signs, task.costs, task.bias, task.free, task.known_squares, loss=SQUARED_HINGE
-    )
+    return LogisticTask(task.rows, task.signs, task.costs, task.bias, task.free, task.known_squares, loss=SQUARED_HINGE)
 
 
 def newton_from(task: MarginTask, weights: Floats, bias: float, tol: float) -> LogisticRun:
@@ -26,9 +24,7 @@ def newton_from(task: MarginTask, weights: Floats, bias: float, tol: float) -> L
     return LogisticRun(smooth_task(task), tol, weights, bias)
 
 
-def start_newton(
-    task: MarginTask, alpha: Floats | None, plane: tuple[Floats, float] | None, tol: float
-) -> LogisticRun:
+def start_newton(task: MarginTask, alpha: Floats | None, plane: tuple[Floats, float] | None, tol: float) -> LogisticRun:
     """Return a run of Newton's method that begins with this plane, else with the weights of alpha, else with zeros."""
     if plane is not None:
         return newton_from(task, plane[0].copy(), plane[1] if task.free or task.bias else 0.0, tol)
