@@ -39,15 +39,17 @@ from separatrix.geometry.rows import Rows, is_sparse
 FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
 MOST_EQUATIONS = 5000  # of a factor in Newton's method
 NEWTON_PASSES = 40  # over the rows, which Newton's method with conjugate gradients takes from where ascent has come to
-NEWTON_SOON = 8  # part of that which is to have been spent on ascent before, so that its pace is known: one in so many
+NEWTON_SOON = 12  # part of that which is to have been spent on ascent before, so that its pace is known: one in so many
 FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
 SPARSE_FLOPS_PER_TOUCH = 1.5
 ASCENT_FLOPS_PER_TOUCH = 40.0  # of the interior-point method, in the time in which ascent reads one number
+ASCENT_SPARSE_FLOPS_PER_TOUCH = 4.0
 MOST_INTERIOR_EQUATIONS = 3000
 INTERIOR_ITERATIONS = 25  # typically
 SUBSPACE_PASSES = 40
-INTERIOR_CHEAP = 100.0  # times all numbers: a price that is worth no waiting
-INTERIOR_SOON = 8.0  # else: part of the price that is to have been spent on ascent before, one in so many
+INTERIOR_CHEAP = 120.0  # times all numbers: a price that is worth no waiting
+INTERIOR_AGAIN = 8.0  # then for another try: part of the price to have been spent on ascent before, one in so many
+INTERIOR_LATER = 2.0  # that part where the price is higher
 HARD_TO_THE_END = 2e7  # numbers, without slack
 TO_THE_END = 2e6  # numbers that are so few that the exact solution costs next to nothing
 
@@ -102,8 +104,11 @@ def interior_price(task: Sized, rows: int) -> float:
     each, d = per_row(task), task.rows.shape[1] + 1
     if min(rows, d) > MOST_INTERIOR_EQUATIONS:
         return math.inf
-    work = rows * each * each / 2 + d**3 / 3 if d <= rows else rows**3 / 3 + rows * each * 4
-    return INTERIOR_ITERATIONS * (work / ASCENT_FLOPS_PER_TOUCH + 2 * rows * each)
+    if d > rows:
+        return INTERIOR_ITERATIONS * ((rows**3 / 3 + rows * each * 4) / ASCENT_FLOPS_PER_TOUCH + 2 * rows * each)
+    pace = ASCENT_SPARSE_FLOPS_PER_TOUCH if is_sparse(task.rows.values) else ASCENT_FLOPS_PER_TOUCH
+    factor = d**3 / 3 / ASCENT_FLOPS_PER_TOUCH
+    return INTERIOR_ITERATIONS * (rows * each * each / 2 / pace + factor + 2 * rows * each)
 
 
 def interior_next(task: Sized, price: float, ahead: float, touched: float, spent: float) -> bool:
@@ -113,8 +118,9 @@ def interior_next(task: Sized, price: float, ahead: float, touched: float, spent
     """
     if not price < 0.7 * ahead:
         return False
-    cheap = spent <= 0.0 and price < INTERIOR_CHEAP * task.stored()
-    return cheap or price < INTERIOR_SOON * touched - spent
+    if price < INTERIOR_CHEAP * task.stored():
+        return spent <= 0.0 or price < INTERIOR_AGAIN * touched - spent
+    return price < INTERIOR_LATER * touched - spent
 
 
 def newton_next(task: Sized, ahead: float, touched: float) -> bool:
@@ -123,7 +129,12 @@ def newton_next(task: Sized, ahead: float, touched: float) -> bool:
     With more features than rows the dual is the smaller problem, and ascent with its own Newton steps is better.
     """
     price = NEWTON_PASSES * task.stored()
-    return task.rows.shape[1] < task.n and price < ahead and price < NEWTON_SOON * touched
+    return fewer_features(task) and price < ahead and price < NEWTON_SOON * touched
+
+
+def fewer_features(task: Sized) -> bool:
+    """Whether the primal problem is the smaller one."""
+    return task.rows.shape[1] < task.n
 
 
 def subspace_next(free: int, task: Sized, ahead: float) -> bool:

@@ -23,13 +23,14 @@ from separatrix.svm import choice, interior
 from separatrix.svm.ascent import Ascent
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.newton import LogisticRun
-from separatrix.svm.squared import MOST_NEWTON, dual_of, newton_from, smooth_task, start_newton
+from separatrix.svm.squared import MOST_NEWTON, dual_of, smooth_task, start_newton
 from separatrix.svm.subspace import exact_step, newton_step
 from separatrix.svm.task import DualSolution, HaltedError, MarginTask, measure
 
 _EXACT = 1e-13  # gap of the smallest tasks
 _TIGHTEST = 1e-3  # part of the tolerance that Newton's method is given, where its own measure is the more lenient one
 _EARLY = 8  # epochs, up to which it is not known which rows will move
+_FAR = 0.9  # relative gap
 _LOOKS = 2  # at the gap while the interior-point method works on some of the rows
 _REMEMBERED = ("best", "due", "bound", "patience", "newton_from", "seen", "finishing", "checked", "polished", "judged")
 
@@ -286,7 +287,9 @@ class Run:
         chosen = ascent.moving()
         price = self.price(len(chosen))
         if task.squared and not self.newton_over and choice.newton_next(task, ahead, ascent.touched):
-            self.newton = newton_from(task, ascent.weights.copy(), ascent.bias, self._aim)
+            far = relative > _FAR  # so far that zeros are nearer
+            plane = (np.zeros(len(ascent.weights)), 0.0) if far else (ascent.weights, ascent.bias)
+            self.newton = start_newton(task, None, plane, self._aim)
             return True
         if self.epochs <= _EARLY and 2 * len(chosen) > task.n:
             chosen = np.arange(task.n)

@@ -19,19 +19,16 @@ def smooth_task(task: MarginTask) -> LogisticTask:
     return LogisticTask(task.rows, task.signs, task.costs, task.bias, task.free, task.known_squares, loss=SQUARED_HINGE)
 
 
-def newton_from(task: MarginTask, weights: Floats, bias: float, tol: float) -> LogisticRun:
-    """Return a run of Newton's method that begins with these weights."""
-    return LogisticRun(smooth_task(task), tol, weights, bias)
-
-
 def start_newton(task: MarginTask, alpha: Floats | None, plane: tuple[Floats, float] | None, tol: float) -> LogisticRun:
     """Return a run of Newton's method that begins with this plane, else with the weights of alpha, else with zeros."""
     if plane is not None:
-        return newton_from(task, plane[0].copy(), plane[1] if task.free or task.bias else 0.0, tol)
-    if alpha is None:
-        return newton_from(task, np.zeros(task.rows.shape[1]), 0.0, tol)
-    weights = _core.combine(task.rows.matrix, task.signs * alpha)
-    return newton_from(task, weights, task.bias**2 * _core.dot(task.signs, alpha), tol)
+        weights, bias = plane[0].copy(), plane[1] if task.free or task.bias else 0.0
+    elif alpha is not None:
+        weights = _core.combine(task.rows.matrix, task.signs * alpha)
+        bias = task.bias**2 * _core.dot(task.signs, alpha)
+    else:
+        weights, bias = np.zeros(task.rows.shape[1]), 0.0
+    return LogisticRun(smooth_task(task), tol, weights, bias)
 
 
 def dual_of(task: MarginTask, solution: LogisticSolution) -> tuple[Floats, tuple[Floats, float]]:
