@@ -1,12 +1,12 @@
 """Time to the optimum of linear SVMs and of logistic regression, as ratios to LIBLINEAR and scikit-learn.
 
 For every data set, loss and C each side is run at several tolerances, from loose to tight. For each target (the part
-of the optimum by which the objective may be above it) the fastest run that reaches it counts. Processor time, one thread;
-the sides take turns and the best of several repeats counts; every run has a process of its own, which ends when its time
-is over (Unix only), so that a side that does not arrive is said to be above its limit. LIBLINEAR (``pip install
-liblinear-official``) is given its problem ready made, so that only its ``train`` is timed; ours is the whole ``fit``,
-checks of the data included. No intercept, which is what LIBLINEAR solves. Objectives are computed from the weights in
-double precision, for every side alike.
+of the optimum by which the objective may be above it) the fastest run that reaches it counts. Processor time, one
+thread; the sides take turns and the best of several repeats counts. Every run has a process of its own, which ends when
+its time is over (Unix only), so that a side that does not arrive is said to be above its limit. LIBLINEAR (``pip
+install liblinear-official``) is given its problem ready made, so that only its ``train`` is timed; ours is the whole
+``fit``, checks of the data included. No intercept, which is what LIBLINEAR solves. Objectives are computed from the
+weights in double precision, for every side alike.
 
 ``--data FOLDER`` measures real sets instead of generated ones; ``--json FILE`` keeps every run, ``--plot FILE`` draws
 the ratios; ``--intercepts`` compares the kinds of intercept of ours; ``--memory`` measures the memory of a fit.
@@ -209,7 +209,7 @@ class Problem:
         }  # fmt: skip
 
     def lines(self, limit):
-        """A line for each target: milliseconds and distance of both sides, and how many times as long the peer takes."""
+        """A line for each target: milliseconds and distance of both sides, and their ratio."""
         for target in TARGETS:
             mine, (theirs, side) = self.fastest("ours", target), self.best_peer(target)
             shown = [
