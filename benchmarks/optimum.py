@@ -243,6 +243,7 @@ def draw(records, path):
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     names = list(dict.fromkeys(r["name"] for r in records))
     figure, axes = plt.subplots(
@@ -259,6 +260,9 @@ def draw(records, path):
                 elif mine:
                     axis.plot(0.97, height, ">", color=colour, markersize=4, transform=axis.get_yaxis_transform())
         axis.set_xscale("log")
+        axis.xaxis.set_major_locator(FixedLocator([k * 10.0**p for p in range(-3, 4) for k in (1, 2, 5)]))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
+        axis.xaxis.set_minor_locator(NullLocator())
         axis.axvline(1.0, color="0.6", linewidth=0.8)
         axis.set_title(loss.replace("_", " "))
         axis.set_xlabel("time of the best peer / ours")
