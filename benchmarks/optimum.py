@@ -247,7 +247,7 @@ def draw(records, path):
 
     names = list(dict.fromkeys(r["name"] for r in records))
     figure, axes = plt.subplots(
-        1, len(LOSSES), figsize=(13, 0.42 * len(names) + 1.8), sharey=True, layout="constrained"
+        1, len(LOSSES), figsize=(13, 0.42 * len(names) + 1.8), sharex=True, sharey=True, layout="constrained"
     )
     colours = dict(zip(TARGETS, ("#88bbdd", "#3377aa", "#113355"), strict=True))
     for axis, loss in zip(axes, LOSSES, strict=True):
