@@ -154,6 +154,14 @@ double dot(Vector<const double> a, Vector<const double> b) {
     return kernels().margin->dot(a.data(), b.data(), a.shape(0));
 }
 
+double reach(Vector<const double> value, Vector<const double> way, double sign) {
+    expect(value.shape(0) == way.shape(0), "vectors differ in length");
+    expect_aligned(value.data(), "value");
+    expect_aligned(way.data(), "way");
+    nb::gil_scoped_release free;
+    return kernels().margin->reach(value.data(), way.data(), sign, value.shape(0));
+}
+
 }  // namespace
 
 void sx::bind_margin(nb::module_& module) {
@@ -169,5 +177,7 @@ void sx::bind_margin(nb::module_& module) {
     module.def("factor", &factor, "a"_a.noconvert(), "least"_a, "replaced"_a,
                "Turn a lower triangle into its Cholesky factor; pivots that are not above `least` become `replaced`.");
     module.def("substitute", &substitute, "factor"_a.noconvert(), "b"_a.noconvert(), "Solve L L' x = b in place.");
+    module.def("reach", &reach, "value"_a.noconvert(), "way"_a.noconvert(), "sign"_a,
+               "How far along sign * way all values stay above 0; infinity if none falls.");
     module.def("dot", &dot, "a"_a.noconvert(), "b"_a.noconvert(), "A product whose bits depend on no machine.");
 }

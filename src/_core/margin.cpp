@@ -122,11 +122,13 @@ void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, do
     double* const plain = room;
     double* const scaled = room + kGramRows * width;
     memset(room, 0, sizeof(double) * std::size_t(2 * kGramRows * width));
-    for (std::int64_t first = 0; first < n; first += kGramRows) {
-        const std::int64_t rows = n - first < kGramRows ? n - first : kGramRows;
-        for (std::int64_t r = 0; r < rows; ++r) {
-            const T* x = X.row(first + r);
-            const double weight = t[first + r];
+    for (std::int64_t next = 0; next < n;) {
+        std::int64_t rows = 0;
+        for (; next < n && rows < kGramRows; ++next) {
+            if (t[next] == 0.0) continue;
+            const std::int64_t r = rows++;
+            const T* x = X.row(next);
+            const double weight = t[next];
             double* p = plain + r * width;
             double* s = scaled + r * width;
             for (std::int64_t j = 0; j < X.cols; ++j) {
@@ -209,8 +211,31 @@ double dot(const double* a, const double* b, std::int64_t n) {
     return out;
 }
 
+double reach(const double* value, const double* way, double sign, std::int64_t n) {
+    constexpr int kStrands = 8;
+    double least[kStrands];
+    SX_UNROLL for (int l = 0; l < kStrands; ++l) least[l] = HUGE_VAL;
+    std::int64_t i = 0;
+    for (; i + kStrands <= n; i += kStrands) {
+        SX_UNROLL for (int l = 0; l < kStrands; ++l) {
+            const double fall = sign * way[i + l];
+            const double at = value[i + l] / -fall;
+            const double limit = fall < 0.0 ? at : HUGE_VAL;
+            least[l] = limit < least[l] ? limit : least[l];
+        }
+    }
+    double out = HUGE_VAL;
+    for (; i < n; ++i) {
+        const double fall = sign * way[i];
+        const double limit = fall < 0.0 ? value[i] / -fall : HUGE_VAL;
+        out = limit < out ? limit : out;
+    }
+    SX_UNROLL for (int l = 0; l < kStrands; ++l) out = least[l] < out ? least[l] : out;
+    return out;
+}
+
 extern const MarginKernels margin_kernels;
-const MarginKernels margin_kernels = {ascend, standing, combine, gram, factor, dot};
+const MarginKernels margin_kernels = {ascend, standing, combine, gram, factor, dot, reach};
 
 }  // namespace SX_BUILD
 }  // namespace sx

@@ -51,6 +51,8 @@ struct MarginKernels {
     // Turn the lower triangle of a positive matrix into its Cholesky factor; pivots below `least` become `replaced`.
     void (*factor)(double* a, std::int64_t n, double least, double replaced);
     double (*dot)(const double* a, const double* b, std::int64_t n);
+    // The least value / -way over all entries that fall (way < 0); infinity if none does.
+    double (*reach)(const double* value, const double* way, double sign, std::int64_t n);
 };
 
 constexpr std::int64_t kGramRows = 64;

@@ -228,7 +228,7 @@ def test_float32_rows_and_all_index_types_reach_a_gap_of_a_millionth():
     wide_index = X.copy()
     wide_index.indices, wide_index.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     models = [
-        sx.LinearSVM(tol=1e-6).fit(each, y)
+        sx.LinearSVM(tol=1e-6, random_state=0).fit(each, y)
         for each in (X, wide_index, X.astype(np.float64), X.toarray(), X.toarray().astype(np.float64))
     ]
     for model in models:
@@ -268,9 +268,10 @@ def test_every_build_gives_the_same_bits(build):
 
 def test_threads_never_change_a_result():
     X, y = load_digits(return_X_y=True)
-    one, many = sx.LinearSVM(C=1e-3).fit(X, y), sx.LinearSVM(C=1e-3, n_jobs=3).fit(X, y)
-    np.testing.assert_array_equal(one.coef_, many.coef_)
-    np.testing.assert_array_equal(one.dual_coef_, many.dual_coef_)
+    for loss in ("hinge", "squared_hinge"):
+        one, many = (sx.LinearSVM(C=1e-3, loss=loss, random_state=0, n_jobs=jobs).fit(X, y) for jobs in (1, 3))
+        np.testing.assert_array_equal(one.coef_, many.coef_)
+        np.testing.assert_array_equal(one.dual_coef_, many.dual_coef_)
 
 
 def test_many_classes_ask_one_question_each():

@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 import separatrix as sx
+import separatrix.svm.choice
 import separatrix.svm.newton
 from separatrix.geometry.rows import Rows
 from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit
@@ -234,13 +235,13 @@ def sparse_problem(n=400, d=600, seed=0):
 def test_conjugate_gradients_reach_what_the_factor_reaches(bias, layout, monkeypatch):
     X, y = sparse_problem()
     X = X if layout == "sparse" else X.toarray() + 3.0  # which is far from the origin
-    monkeypatch.setattr(separatrix.svm.newton, "_MOST_EQUATIONS", 1)
+    monkeypatch.setattr(separatrix.svm.choice, "MOST_EQUATIONS", 1)
     for C in (0.1, 100.0):
         products = sx.LogisticRegression(C=C, tol=1e-8, **BIASES[bias]).fit(X, y)
         assert set(products.history_.method) == {"newton-cg"}
         with monkeypatch.context() as patch:
-            patch.setattr(separatrix.svm.newton, "_MOST_EQUATIONS", 10**6)
-            patch.setattr(separatrix.svm.newton, "_FIRST_TRY", math.inf)
+            patch.setattr(separatrix.svm.choice, "MOST_EQUATIONS", 10**6)
+            patch.setattr(separatrix.svm.choice, "FIRST_TRY", math.inf)
             factor = sx.LogisticRegression(C=C, tol=1e-8, **BIASES[bias]).fit(X, y)
         assert factor.history_.method[-1] == "newton"
         assert products.status_.converged
@@ -252,8 +253,8 @@ def test_the_factor_takes_over_where_conjugate_gradients_take_long(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 40)) @ np.diag(10.0 ** rng.uniform(-3, 3, 40)) @ rng.standard_normal((40, 40))
     y = (X[:, 0] + X[:, 1] * rng.standard_normal(300) > 0).astype(int)
-    monkeypatch.setattr(separatrix.svm.newton, "_FIRST_TRY", 1)
-    monkeypatch.setattr(separatrix.svm.newton, "_FLOPS_PER_TOUCH", 2.0)
+    monkeypatch.setattr(separatrix.svm.choice, "FIRST_TRY", 1)
+    monkeypatch.setattr(separatrix.svm.choice, "FLOPS_PER_TOUCH", 2.0)
     model = sx.LogisticRegression(tol=1e-6).fit(X, y)
     assert model.history_.method[0] == "newton-cg"
     assert model.history_.method[-1] == "newton"

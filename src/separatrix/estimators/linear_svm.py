@@ -19,7 +19,7 @@ from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, on
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
-from separatrix.models.validity import is_array, is_count, require
+from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
@@ -32,10 +32,12 @@ LOSSES = ("hinge", "squared_hinge")
 
 @dataclass(eq=False)
 class MarginState:
-    """What one task has learned: its dual weights, and the run itself where it was cut short."""
+    """What one task has learned: its dual weights and its plane, and the run itself where it was cut short."""
 
     positive: int
     alpha: Floats | None = None
+    weights: Floats | None = None
+    bias: float = 0.0
     run: Run | None = None
     ended: Any = None
     new_data: bool = False
@@ -47,7 +49,9 @@ class MarginState:
     def validate(self) -> None:
         """Refuse a state that no run leaves."""
         require(is_count(self.positive), "a state is of an unknown class")
-        require(self.alpha is None or is_array(self.alpha, "f8", (None,), finite=True), "a state is damaged")
+        parts = [part for part in (self.alpha, self.weights) if part is not None]
+        require(all(is_array(part, "f8", (None,), finite=True) for part in parts), "a state is damaged")
+        require(is_real(self.bias) and math.isfinite(self.bias), "a state is damaged")
         require(self.run is None or type(self.run) in (Run, HardRun), "a state is damaged")
         require(self.ended is None and type(self.new_data) is bool, "a state is damaged")
 
@@ -261,7 +265,8 @@ class LinearSVM(SolvedClassifier):
                 start = None
                 if state.alpha is not None:
                     start = np.minimum(state.alpha if kept is None else state.alpha[kept], costs)
-                state.run = (HardRun if task.hard else Run)(task, float(self.tol), seed, start)
+                plane = None if state.weights is None else (state.weights, state.bias)
+                state.run = (HardRun if task.hard else Run)(task, float(self.tol), seed, start, plane)
             state.run.task = task
             state.run.tell = self._teller(problem, state.positive) if self.verbose else None
             state.run.go(epochs, halted)
@@ -317,10 +322,9 @@ class LinearSVM(SolvedClassifier):
         self.status_ = joint_status(ends, problem.classes)
         self._cut_short = any(run.ended == "halted" for run in runs)
         for state, run, alpha in zip(states, runs, alphas, strict=True):
-            if sparse:
-                state.weights, state.bias = run.solution.weights.copy(), run.solution.bias
-            else:
+            if not sparse:
                 state.alpha = alpha
+            state.weights, state.bias = run.solution.weights.copy(), float(run.solution.bias)
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
 
@@ -351,10 +355,12 @@ class LinearSVM(SolvedClassifier):
             return
         super()._validate_model(width, n_classes)
         for run in (state.run for state in self._states if state.run is not None):
-            kept = [part for part in (run.best, run.shown, run.ascent) if part is not None]
+            kept = [part for part in (run.best, run.shown, run.ascent, run.newton) if part is not None]
             require(all(len(part.weights) == width for part in kept), "a run is of other data")
         lengths = {None if state.alpha is None else len(state.alpha) for state in self._states}
         require(len(lengths) <= 1, "its states are of different data")
+        planes = [state.weights for state in self._states if state.weights is not None]
+        require(all(len(weights) == width for weights in planes), "a state is of other data")
 
 
 def _length(weights: Floats) -> Any:
@@ -379,7 +385,8 @@ def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status
             f" and none has a margin above {answer.widest:.3g}" if answer.dual > 0 else ""
         )
     if run.ended == "gap":
-        by = f"after {epochs}" if run.epochs else "by the interior-point method"
+        method = "the interior-point method" if run.newton is None else "Newton's method"
+        by = f"after {epochs}" if run.epochs else f"by {method}"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
         if not math.isfinite(hidden):
             return Status(f"stopped {by}: {gap}, but rounding could hide any other", False, interrupted=interrupted)

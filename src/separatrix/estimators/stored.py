@@ -57,7 +57,7 @@ STORED = {
         estimator=True,
     ),
     "Network": Stored("separatrix.estimators.network", defaults=_NO_RECORD, estimator=True),
-    "MarginState": Stored("separatrix.estimators.linear_svm"),
+    "MarginState": Stored("separatrix.estimators.linear_svm", defaults={"weights": None, "bias": 0.0}),
     "LogisticState": Stored("separatrix.estimators.logistic_regression"),
     "SparseState": Stored("separatrix.estimators.l1"),
     "MultinomialState": Stored("separatrix.estimators.logistic_regression"),

@@ -5,13 +5,22 @@ So does any other signal that the program handles as Python handles Ctrl-C.
 
 from __future__ import annotations
 
+import functools
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from separatrix.stops import StopReason
+
+# Without the wrapper that makes an enumeration of every answer: 64 of them take longer than a small fit.
+_handler_of: Callable[[int], object] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+
+
+@functools.cache
+def _signals() -> tuple[int, ...]:
+    return tuple(signal.valid_signals())
 
 
 @contextmanager
@@ -22,9 +31,9 @@ def interrupts() -> Iterator[list[bool]]:
     """
     pressed = [False]
     usual = signal.default_int_handler
-    numbers: list[signal.Signals] = []
+    numbers: list[int] = []
     if threading.current_thread() is threading.main_thread():
-        numbers = [each for each in signal.valid_signals() if signal.getsignal(each) is usual]
+        numbers = [each for each in _signals() if _handler_of(each) is usual]
 
     def note(number: int, frame: FrameType | None) -> None:
         if pressed[0]:

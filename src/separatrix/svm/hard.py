@@ -16,6 +16,7 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.svm import choice
 from separatrix.svm.ascent import Ascent
 from separatrix.svm.solve import Run
 from separatrix.svm.task import MarginTask
@@ -34,6 +35,11 @@ class HardRun(Run):
         """Whether no slack is allowed."""
         return True
 
+    @property
+    def tiny(self) -> bool:
+        """Whether the exact solution, as far as rounding allows, costs next to nothing."""
+        return self.price(self._task().n) <= choice.HARD_TO_THE_END
+
     def _at_once(self) -> bool:
         return False  # first a plane must be found
 
@@ -50,7 +56,7 @@ class HardRun(Run):
             self.checked = True
             self._decide(ascent)
             separated = self.best.primal < math.inf
-        if separated and self.small and not self.polished:
+        if separated and self.tiny and not self.polished:
             self.polished = True  # so few rows that the exact solution costs nothing
             near = self._finish(np.arange(task.n), ascent.alpha, self.best.weights, self.best.bias, halted)
         if near:

@@ -79,6 +79,8 @@ def follow(
     fixed_balance: float = 0.0,
     precision: float = 1e-13,
     scale: float = 1.0,
+    worth_a_look: float = 0.0,
+    enough: Callable[[Path], bool] = lambda path: False,
     halted: Callable[[], bool] = lambda: False,
 ) -> Path:
     """Follow the central path from near these weights to its end.
@@ -97,6 +99,8 @@ def follow(
         Stop when the products ``s alpha`` and ``xi (C - alpha)`` sum up to less than this part of ``scale``.
     scale : float
         The size of the objective.
+    worth_a_look, enough
+        As soon as that sum is less than this part, ``enough`` is asked before each iteration whether to stop.
     halted
         Asked before each iteration; HaltedError is raised when it says so.
     """
@@ -125,6 +129,8 @@ def follow(
             best, least = here, complement + wrong
             if least <= precision * scale:
                 break
+            if least <= worth_a_look * scale and enough(_path(task, best, iteration, boxed=boxed)):
+                break
         elif complement + wrong > 1e3 * least and least < 1e-6 * scale:
             break  # rounding has the upper hand
         if not complement > 0.0:  # at the end of the path, or so small that it vanishes
@@ -142,7 +148,11 @@ def follow(
         step = _towards(system, here, (missing_w, missing_b, missing_p), target, box_target)
         length = min(_TO_THE_WALL * _reach(here, step, boxed=boxed), 1.0)
         here = here.moved(step, length, boxed=boxed)
-    return Path(_snapped(task, best, boxed=boxed), best.w, best.b, iteration)
+    return _path(task, best, iteration, boxed=boxed)
+
+
+def _path(task: MarginTask, place: _Place, iteration: int, *, boxed: bool) -> Path:
+    return Path(_snapped(task, place, boxed=boxed), place.w, place.b, iteration)
 
 
 def _towards(
@@ -162,11 +172,10 @@ def _towards(
 
 def _reach(here: _Place, step: _Step, *, boxed: bool) -> float:
     """Return the length at which the step meets the first wall."""
-    walls = [(here.alpha, step.alpha), (here.surplus, step.surplus)]
+    least = min(_core.reach(here.alpha, step.alpha, 1.0), _core.reach(here.surplus, step.surplus, 1.0))
     if boxed:
-        walls += [(here.room, -step.alpha), (here.slack, step.slack)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(min(np.min(np.where(way < 0, -value / way, np.inf), initial=np.inf) for value, way in walls))
+        least = min(least, _core.reach(here.room, step.alpha, -1.0), _core.reach(here.slack, step.slack, 1.0))
+    return least
 
 
 def _centre(task: MarginTask, w: Floats, b: float, mu: float, *, boxed: bool) -> _Place:

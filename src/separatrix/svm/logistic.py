@@ -1,11 +1,11 @@
-"""L2-regularised logistic regression: one task, and the measure of any solution of it.
+"""L2-regularised linear models with a smooth loss: one task, and the measure of any solution of it.
 
-The primal problem is to minimise ``|w|^2 / 2 + sum C_i log(1 + exp(-m_i))`` with ``m_i = y_i (w.x_i + b)``. Its dual is
-to maximise ``sum C_i H(alpha_i / C_i) - |sum alpha y x|^2 / 2`` over ``0 <= alpha <= C`` and, when the bias is free,
-``sum alpha y = 0``; H is the entropy ``-p log p - (1 - p) log(1 - p)``. Weights have the alpha ``C s(-m)`` with s the
-logistic function, and for these the two values differ by ``|w - sum alpha y x|^2 / 2``, half the square of the
-gradient, as soon as the bias is the best for the weights. That difference is computed, not the values subtracted: the
-gap has its digits where both values agree in all of theirs.
+The primal problem is to minimise ``|w|^2 / 2 + sum C_i loss(m_i)`` with ``m_i = y_i (w.x_i + b)`` and the log loss
+(logistic regression) or the squared hinge. Its dual is to maximise ``-sum C_i conjugate(alpha_i / C_i) - |sum alpha y
+x|^2 / 2`` and, when the bias is free, ``sum alpha y = 0``; the conjugate of the log loss is minus the entropy ``-p log
+p - (1 - p) log(1 - p)``. Weights have the alpha ``-C slope(m)``, and for these the two values differ by ``|w - sum
+alpha y x|^2 / 2``, half the square of the gradient, as soon as the bias is the best for the weights. That difference is
+computed, not the values subtracted: the gap has its digits where both values agree in all of theirs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ import numpy as np
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
-from separatrix.rules.losses import Log, sigmoid
+from separatrix.svm.smooth import LOG, SmoothLoss, products
 
 _UNIT = float(np.finfo(np.float64).eps)
 _BLOCK = 1 << 14  # rows whose exponentials are taken at once
 _BALANCED = 1e-10  # part of the dual weights by which the classes may differ before it is repaired
-_SURE = 80.0  # a bias whose loss vanishes: the best one is infinite where all rows are of one class
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,7 @@ class LogisticTask:
     bias: float = 0.0
     free: bool = False
     known_squares: Floats | None = None
+    loss: type[SmoothLoss] = LOG
 
     @property
     def n(self) -> int:
@@ -159,13 +159,17 @@ class Point(NamedTuple):
     bias: float
     scores: Floats  # w.x
     margins: Floats
-    wrong: Floats  # s(-m): the probability of the other class
+    pulls: Floats  # alpha / C: for the log loss the probability of the other class
     gradient: Floats
     solution: LogisticSolution
 
     def curvatures(self, task: LogisticTask) -> Floats:
         """Return the second derivative of each row's loss."""
-        return task.costs * self.wrong * (1.0 - self.wrong)
+        return task.costs * task.loss.second(self.margins, self.pulls)
+
+    def ahead(self, task: LogisticTask, moved: Floats) -> Floats:
+        """Return the ``alpha / C`` where the margins have moved so far, if it were linear in them."""
+        return task.loss.within(self.pulls - task.loss.second(self.margins, self.pulls) * moved)
 
 
 def measure(task: LogisticTask, weights: Floats, bias: float = 0.0) -> LogisticSolution:
@@ -183,11 +187,11 @@ def at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None = 
     if task.biased:
         bias = best_bias(task, scores, bias)
     margins = signs * (scores + bias)
-    wrong = _wrong(margins)
-    alpha = costs * wrong
+    pulls = _by_blocks(task.loss.pull, margins)
+    alpha = costs * pulls
     spilt = 0.0
     if task.free:
-        alpha, spilt = _balanced(task, alpha, margins, wrong)
+        alpha, spilt = _balanced(task, alpha, margins, pulls)
     gradient = weights - _core.combine(matrix, signs * alpha)
     square = _core.dot(gradient, gradient)
     gap = 0.5 * square + spilt
@@ -198,18 +202,18 @@ def at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None = 
     if guess is not None and gap > tol * primal:
         other = _gap_of(task, weights, bias, margins, guess, tol * primal)
         if other < gap:
-            gap, slopes = other, alpha + 2.0 * costs * np.abs(guess - wrong)
+            gap, slopes = other, alpha + 2.0 * costs * np.abs(guess - pulls)
     rounding = _rounding(task, weights, bias, slopes, primal, math.sqrt(square))
     least = 1e-16 * sum(task.sides)
     solution = LogisticSolution(weights, bias, primal, gap, rounding, least)
-    return Point(weights, bias, scores, margins, wrong, gradient, solution)
+    return Point(weights, bias, scores, margins, pulls, gradient, solution)
 
 
 def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, guess: Floats, limit: float) -> float:
     """Return the gap between weights and any alpha, infinity if it is above the limit.
 
     The two values differ by ``|w - sum alpha y x|^2 / 2``, the same for the bias coordinate, and for each row C times
-    the divergence of ``alpha / C`` from ``s(-m)``.
+    the divergence of ``alpha / C`` from the pull of its margin.
     """
     alpha = task.costs * guess
     if task.free:
@@ -219,7 +223,7 @@ def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, g
         heavier = task.signs > 0 if sums[0] > sums[1] else task.signs < 0
         guess = np.where(heavier, guess * (min(sums) / max(sums)), guess)
         alpha = task.costs * guess
-    apart = max(_core.dot(task.costs, _by_blocks(_divergence, guess, margins)), 0.0)
+    apart = max(_core.dot(task.costs, _by_blocks(task.loss.divergence, guess, margins)), 0.0)
     if not apart <= limit:
         return math.inf
     off = weights - _core.combine(task.rows.matrix, task.signs * alpha)
@@ -227,17 +231,6 @@ def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, g
     if task.bias:
         gap += 0.5 * (bias / task.bias - task.bias * _core.dot(task.signs, alpha)) ** 2
     return gap
-
-
-def _divergence(p: Floats, margins: Floats) -> Floats:
-    """Return the Kullback-Leibler divergence of p from ``s(-m)``."""
-    losses = np.asarray(Log.value(margins))  # minus the logarithm of 1 - s(-m)
-    return np.asarray(p * (np.log(p) + losses + margins) + (1.0 - p) * (np.log1p(-p) + losses))
-
-
-def _wrong(margins: Floats) -> Floats:
-    """Return ``s(-m)``, the probability of the other class."""
-    return _by_blocks(lambda m: sigmoid(-m), margins)
 
 
 def _by_blocks(function: Callable[..., Floats], *columns: Floats) -> Floats:
@@ -252,12 +245,7 @@ def _by_blocks(function: Callable[..., Floats], *columns: Floats) -> Floats:
 
 def value(task: LogisticTask, square: float, bias: float, margins: Floats) -> float:
     """Return the primal value, given ``|w|^2``."""
-    return 0.5 * (square + task.lean * bias * bias) + _core.dot(task.costs, _by_blocks(Log.value, margins))
-
-
-def products(matrix: _core.Matrix, w: Floats) -> Floats:
-    """Return ``w.x`` of every row."""
-    return _core.decide(matrix, w[None, :], np.zeros(1), 1)[:, 0]
+    return 0.5 * (square + task.lean * bias * bias) + _core.dot(task.costs, _by_blocks(task.loss.value, margins))
 
 
 def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
@@ -273,19 +261,12 @@ def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
     >>> round(best_bias(task, np.array([0.0, 4.0])), 9)
     -2.0
     """
-    positive, negative = task.sides
-    if not task.free:
-        high = (positive + negative) / task.lean
-        low = -high
-    elif positive > 0 and negative > 0:
-        low = -float(scores.max()) - math.log(max(2.0 * negative / positive, 1.0))
-        high = -float(scores.min()) + math.log(max(2.0 * positive / negative, 1.0))
-    else:
-        return _SURE if positive > 0 else -_SURE
+    low, high = task.loss.bias_bounds(task.signs, scores, task.costs, task.lean)
     bias = min(max(bias, low), high)
     for _ in range(200):
-        wrong = _wrong(task.signs * (scores + bias))
-        alpha = task.costs * wrong
+        margins = task.signs * (scores + bias)
+        pulls = _by_blocks(task.loss.pull, margins)
+        alpha = task.costs * pulls
         total = _core.dot(alpha, task.ones)
         slope = task.lean * bias - _core.dot(task.signs, alpha)
         if abs(slope) <= 0.1 * _BALANCED * total:
@@ -294,7 +275,7 @@ def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
             high = bias
         else:
             low = bias
-        bend = task.lean + total - _core.dot(alpha, wrong)
+        bend = task.lean + _core.dot(task.costs, task.loss.second(margins, pulls))
         ahead = bias - slope / bend if bend > 0 else math.nan
         ahead = ahead if low < ahead < high else 0.5 * (low + high)
         if ahead == bias or abs(ahead - bias) <= _UNIT * abs(bias):
@@ -303,11 +284,10 @@ def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
     return float(bias)
 
 
-def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, wrong: Floats) -> tuple[Floats, float]:
+def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, pulls: Floats) -> tuple[Floats, float]:
     """Return alpha scaled down in the heavier class so that both weigh the same, and what that costs the dual.
 
-    Scaled by 1 - s, a row with p = alpha / C loses ``C ((1 - s) p log(1 - s) + (1 - p + s p) log(1 + s p / (1 - p)))``,
-    and ``p / (1 - p)`` is ``exp(-m)``. What is no more than rounding is left alone.
+    What is no more than rounding is left alone.
     """
     sums = task.by_side(alpha)
     excess = abs(sums[0] - sums[1])
@@ -315,14 +295,9 @@ def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, wrong: Floats)
         return alpha, 0.0
     heavier = task.signs > 0 if sums[0] > sums[1] else task.signs < 0
     part = min(excess / max(sums), 1.0)
-    kept = 1.0 - part
-    down = math.log1p(-part) if part < 1.0 else 0.0
-
-    def lost(p: Floats, m: Floats) -> Floats:
-        return np.asarray(kept * down * p + (sigmoid(m) + part * p) * Log.value(m - math.log(part)))
-
-    spilt = _core.dot(np.where(heavier, task.costs, 0.0), _by_blocks(lost, wrong, margins))
-    return np.where(heavier, kept * alpha, alpha), max(spilt, 0.0)
+    lost = _by_blocks(lambda p, m: task.loss.scaled_divergence(part, p, m), pulls, margins)
+    spilt = _core.dot(np.where(heavier, task.costs, 0.0), lost)
+    return np.where(heavier, (1.0 - part) * alpha, alpha), max(spilt, 0.0)
 
 
 def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, primal: float, gradient: float) -> float:
@@ -336,9 +311,10 @@ def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, p
     n, d = task.rows.shape
     norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
     off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + task.lengths))  # how far a margin can be from what was computed
-    margins = _core.dot(alpha + task.costs * off, off) + (n + 16) * _UNIT * primal
+    steep = max(task.loss.curvature, 1.0)
+    margins = _core.dot(alpha + steep * task.costs * off, off) + (n + 16) * _UNIT * primal
     sums = (n + 4) * _UNIT * (_core.dot(alpha, task.lengths) + norm)
-    pair = _core.dot(task.costs * (off + 8 * _UNIT), off + 8 * _UNIT)
+    pair = steep**2 * _core.dot(task.costs * (off + 8 * _UNIT), off + 8 * _UNIT)
     total = 0.0
     if task.biased:
         step = 1.0 if task.free else task.bias

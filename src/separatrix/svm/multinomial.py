@@ -18,9 +18,9 @@ import numpy as np
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.geometry.simplex import one_thread, solve_definite
 from separatrix.models.validity import is_array, is_count, is_real, require
+from separatrix.svm.history import MarginHistory
 from separatrix.svm.multinomial_bounds import MultinomialSolution, Point, Probabilities, loss_of, point_at, shifted
 from separatrix.svm.multinomial_task import MultinomialTask
-from separatrix.svm.solve import MarginHistory
 from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)

@@ -1,9 +1,9 @@
-"""Newton's method for logistic regression: a run from weights to weights, until the gap is small enough.
+"""Newton's method for smooth losses: a run from weights to weights, until the gap is small enough.
 
 The equations of each step are solved by a Cholesky factor of the Hessian where there are few features, else by
 conjugate gradients with a diagonal preconditioner, which need products with the rows only; should they take more work
-than the factor would, the factor takes over. Work is counted in numbers read, never in seconds, so that every machine
-decides alike.
+than the factor would, the factor takes over (``choice``). Of a loss that is flat beyond a margin only the rows with
+curvature take part in the equations.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from separatrix import _core
-from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.models.validity import is_array, is_count, is_real, require
-from separatrix.svm.logistic import LogisticSolution, LogisticTask, Point, at, products, value
-from separatrix.svm.solve import MarginHistory
+from separatrix.svm import choice
+from separatrix.svm.history import MarginHistory
+from separatrix.svm.logistic import LogisticSolution, LogisticTask, Point, at, value
+from separatrix.svm.smooth import products
 from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)
-_FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
-_SPARSE_FLOPS_PER_TOUCH = 1.5
-_FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
-_MOST_EQUATIONS = 5000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
 _FAR = 0.02  # part of the value that a step gains, above which some of the rows will do for the Hessian
 _SAMPLED = 8  # one in so many
 _MANY = 50  # times the features
+_PARTIAL = 0.8  # part of the rows that have curvature, below which these are looked at alone
 _ARMIJO = 1e-4
+_LOOKS = 12  # at the margins along a step
+_STRAIGHT = 1e-3
 _HALVINGS = 50
 _PATIENCE = 4  # iterations without a smaller gap where rounding decides
 
@@ -132,7 +133,7 @@ class LogisticRun:
         task = self._task()
         solution = point.solution
         curvatures = point.curvatures(task)
-        self.factored = self.factored or self.price() <= _FIRST_TRY * self._product()
+        self.factored = self.factored or choice.factor_at_once(task)
         direction = None
         if not self.factored:
             try:
@@ -150,6 +151,8 @@ class LogisticRun:
             return None
         squares = [_core.dot(*pair) for pair in ((point.weights,) * 2, (point.weights, step), (step, step))]
         length, allowed = 1.0, 16.0 * _UNIT * solution.primal
+        if task.loss.partial:
+            length = _best_length(task, point, bias_step, along, squares[1:])
         for _ in range(_HALVINGS):
             bias = point.bias + length * bias_step
             square = squares[0] + 2.0 * length * squares[1] + length * length * squares[2]
@@ -164,24 +167,9 @@ class LogisticRun:
             self.idle = 0
         self.weights, self.bias = point.weights + length * step, bias
         self.iterations += 1
-        if length < 1.0 or -slope > _NEAR * math.sqrt(self.tol) * solution.primal:
+        if length != 1.0 or -slope > _NEAR * math.sqrt(self.tol) * solution.primal:
             return None
-        moved = task.signs * (along + bias_step)
-        return np.clip(point.wrong * (1.0 - (1.0 - point.wrong) * moved), 1e-300, 1.0 - _UNIT)
-
-    def price(self) -> float:
-        """Return what a factor of the Hessian costs, in numbers that products with the rows could read instead."""
-        task = self._task()
-        d = task.rows.shape[1] + 1
-        if d > _MOST_EQUATIONS:
-            return math.inf
-        per_row = task.stored() / task.n + 1
-        work = task.n * per_row * per_row / 2 + d**3 / 6
-        return work / (_FLOPS_PER_TOUCH if not is_sparse(task.rows.values) else _SPARSE_FLOPS_PER_TOUCH)
-
-    def _product(self) -> float:
-        """Return what a step of conjugate gradients costs: two products with the rows."""
-        return 2.0 * (self._task().stored() + 4 * self._task().n)
+        return point.ahead(task, task.signs * (along + bias_step))
 
     def _by_products(
         self, point: Point, curvatures: Floats, halted: Callable[[], bool]
@@ -192,15 +180,14 @@ class LogisticRun:
         scores, so that it is as if the rows were centred.
         """
         task = self._task()
-        matrix, total = task.rows.matrix, _core.dot(curvatures, task.ones)
+        total = _core.dot(curvatures, task.ones)
+        matrix, curvatures, whole = _curved(task, curvatures)
         mass = total + task.lean if task.biased and total + task.lean > 0 else math.inf
         scale = 1.0 / (1.0 + total / max(sum(task.sides), 1e-300) * task.spread)
-        most = _MOST_STEPS
-        if self.price() < math.inf:
-            most = min(most, max(int(2.0 * self.price() / self._product()), _FIRST_TRY))
+        most = choice.most_steps(task, _MOST_STEPS)
         size = math.sqrt(_core.dot(point.gradient, point.gradient))
         enough = max(size * min(0.1, math.sqrt(point.solution.relative_gap)), self._aim(point.solution))
-        step, along = np.zeros(len(point.weights)), np.zeros(task.n)
+        step, along = np.zeros(len(point.weights)), np.zeros(len(curvatures))
         residual = -point.gradient
         towards = scale * residual
         product = _core.dot(residual, towards)
@@ -221,13 +208,48 @@ class LogisticRun:
             last, product = product, _core.dot(residual, scaled)
             towards = scaled + (product / last) * towards
         else:
-            if self.price() < math.inf:
+            if choice.factor_price(task) < math.inf:
                 return None
-        return step, -_core.dot(curvatures, along) / mass, along
+        bias_step = -_core.dot(curvatures, along) / mass
+        return step, bias_step, along if whole else products(task.rows.matrix, step)
 
     def _aim(self, solution: LogisticSolution) -> float:
         """Return a length of the gradient that is certainly short enough."""
         return 0.5 * math.sqrt(self.tol * solution.primal)
+
+
+def _best_length(task: LogisticTask, point: Point, bias_step: float, along: Floats, squares: list[float]) -> float:
+    """Return how far along the step the value is least; 1 where that is as good.
+
+    The slope along the step rises, in pieces where the loss is a piece of a parabola: Newton's method, kept between
+    two ends, finds its zero in a few looks at the margins.
+    """
+    margins, moved = point.margins, task.signs * (along + bias_step)
+    forced = squares[0] + task.lean * point.bias * bias_step
+    rigid = squares[1] + task.lean * bias_step * bias_step
+    low, high, length, first = 0.0, math.inf, 1.0, 0.0
+    for look in range(_LOOKS):
+        there = margins + length * moved
+        pulls = task.loss.pull(there)
+        weighted = task.costs * moved
+        slope = forced + length * rigid - _core.dot(weighted, pulls)
+        bend = rigid + _core.dot(weighted, moved * task.loss.second(there, pulls))
+        first = abs(slope) if look == 0 else first
+        if not bend > 0.0 or abs(slope) <= _STRAIGHT * max(first, bend * length):
+            break
+        low, high = (low, length) if slope > 0.0 else (length, high)
+        ahead = length - slope / bend
+        length = ahead if low < ahead < high else 0.5 * (low + high) if high < math.inf else 2.0 * length
+    return length
+
+
+def _curved(task: LogisticTask, curvatures: Floats) -> tuple[_core.Matrix, Floats, bool]:
+    """Return the rows with curvature, their curvatures, and whether these are all rows."""
+    if task.loss.partial:
+        some = np.flatnonzero(curvatures)
+        if len(some) < _PARTIAL * task.n:
+            return Rows(task.rows.values[some]).matrix, curvatures[some], False
+    return task.rows.matrix, curvatures, True
 
 
 def _by_factor(task: LogisticTask, point: Point, curvatures: Floats) -> tuple[Floats, float, Floats]:

@@ -1,10 +1,8 @@
-"""Which method works on a task when: coordinate ascent first, then what finishes what it has begun.
+"""A run of the SVM's solvers: each works when ``choice`` says so.
 
-Coordinate ascent is fast at the start and slow at the end. Its pace says how much work is still ahead; as soon as
-that is more than finishing would cost, the rest is left to the interior-point method, on the points that still move,
-or, where that would be too large, to Newton steps on the free points. Small tasks go to the interior-point method
-at once. Work is counted in numbers read, never in seconds, so that every machine decides alike. Whichever method found
-the solution, the run ends when its gap, computed anew from the data, is small enough.
+Coordinate ascent is fast at the start and slow at the end. Its pace says how much work is still ahead; as soon as that
+is more than finishing would cost, the rest is left to another method. Whichever found the solution, the run ends when
+its gap, computed anew from the data, is small enough.
 """
 
 from __future__ import annotations
@@ -21,56 +19,20 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_count, is_real, require
-from separatrix.svm import interior
+from separatrix.svm import choice, interior
 from separatrix.svm.ascent import Ascent
+from separatrix.svm.history import MarginHistory
+from separatrix.svm.newton import LogisticRun
+from separatrix.svm.squared import MOST_NEWTON, dual_of, smooth_task, start_newton
 from separatrix.svm.subspace import exact_step, newton_step
 from separatrix.svm.task import DualSolution, HaltedError, MarginTask, measure
 
-_ITERATIONS = 25  # of the interior-point method, typically
-_FLOPS_PER_TOUCH = 40.0  # its operations in the time in which ascent reads one number
-_AT_ONCE = 2e7  # operations that are too few to think about
-_MOST_EQUATIONS = 3000
-_NEWTON_PASSES = 40
+_EXACT = 1e-13  # gap of the smallest tasks
+_TIGHTEST = 1e-3  # part of the tolerance that Newton's method is given, where its own measure is the more lenient one
+_EARLY = 8  # epochs, up to which it is not known which rows will move
+_FAR = 0.9  # relative gap
+_LOOKS = 2  # at the gap while the interior-point method works on some of the rows
 _REMEMBERED = ("best", "due", "bound", "patience", "newton_from", "seen", "finishing", "checked", "polished", "judged")
-
-
-@dataclass
-class MarginHistory:
-    """Primal value, dual value, gap and seconds, epoch by epoch.
-
-    Where ``exact`` is True they were computed anew from all rows; elsewhere they are estimates, from the losses as each
-    row was last met, which cost next to nothing. ``method`` says who did the work: ascent, newton or interior.
-    """
-
-    primal: list[float] = field(default_factory=list)
-    dual: list[float] = field(default_factory=list)
-    gap: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    exact: list[bool] = field(default_factory=list)
-    method: list[str] = field(default_factory=list)
-
-    def add(self, primal: float, dual: float, seconds: float, *, exact: bool, method: str) -> None:
-        """Keep one more look."""
-        self.primal.append(primal)
-        self.dual.append(dual)
-        self.gap.append(max(primal - dual, 0.0))
-        self.seconds.append(seconds)
-        self.exact.append(exact)
-        self.method.append(method)
-
-    def forget(self, length: int) -> None:
-        """Keep the first looks only."""
-        for name in ("primal", "dual", "gap", "seconds", "exact", "method"):
-            del getattr(self, name)[length:]
-
-    def __len__(self) -> int:
-        return len(self.primal)
-
-    def validate(self) -> None:
-        """Refuse columns that do not fit together."""
-        columns: list[Any] = [self.primal, self.dual, self.gap, self.seconds, self.exact, self.method]
-        fits = all(type(column) is list for column in columns) and len({len(column) for column in columns}) == 1
-        require(fits and all(is_real(value) for column in columns[:4] for value in column), "its history is damaged")
 
 
 @dataclass(eq=False)
@@ -85,6 +47,7 @@ class Run:
     tol: float
     seed: int = 0
     start: Floats | None = None
+    plane: tuple[Floats, float] | None = None  # weights and bias near the best ones
     epochs: int = 0
     finishing: int = 0  # iterations of the methods that finish
     ended: str = ""
@@ -104,6 +67,8 @@ class Run:
     checked: bool = False  # the hard margin: whether a plane separates at all
     polished: bool = False
     looking: bool = False  # cut short between an epoch and what follows it
+    newton: LogisticRun | None = None  # of the squared hinge, from the time when it is begun
+    newton_over: bool = False  # it came to its end without a gap that is small enough
     iterations_before: int = 0  # of earlier calls of ``go``
     tell: Callable[[Run], None] | None = None
     _began: float = 0.0
@@ -111,14 +76,53 @@ class Run:
     def go(self, max_iter: int, halted: Callable[[], bool]) -> DualSolution:
         """Run until the gap is small enough, ``max_iter`` epochs are over, or ``halted`` says so."""
         self._begin()
-        if not self._at_once():
-            self._ascend(max_iter, halted)
+        task = self._task()
+        fresh = self.ascent is None and self.newton is None and not self.newton_over
+        if fresh and task.squared and choice.factor_at_once(task):
+            self.newton = start_newton(task, self.start, self.plane, self._aim)
+        while not self.ended:
+            if self.newton is not None and not self.newton_over:
+                self._by_newton(halted)
+            elif not self._at_once():
+                self._ascend(max_iter, halted)
         return self.solution
+
+    @property
+    def _aim(self) -> float:
+        """The gap to go for: the smallest there is, where that costs next to nothing."""
+        return min(self.tol, _EXACT) if self.tiny else self.tol
+
+    def _by_newton(self, halted: Callable[[], bool]) -> None:
+        """Let Newton's method work until its gap, measured as every solution's, is small enough."""
+        newton, task = self.newton, self._task()
+        assert newton is not None
+        newton.task = smooth_task(task)
+        newton.tell = lambda run: self._note(run.history.primal[-1], run.history.dual[-1], "newton", exact=True)
+        while not self.ended:
+            before = newton.iterations
+            newton.go(MOST_NEWTON, halted)
+            self.finishing += newton.iterations - before
+            solution = measure(task, *dual_of(task, newton.solution))
+            if newton.ended == "halted":
+                self.shown = self._better(solution)
+                self.ended = "halted"
+            elif self._keep(solution, "newton"):
+                self.ended = "gap"
+                exact = exact_step(task, solution.alpha) if self.tiny else None
+                if exact is not None:
+                    self.judge(exact, None, "newton")
+            elif newton.ended == "gap" and newton.tol > _TIGHTEST * self.tol:
+                newton.tol *= 0.2
+            else:  # rounding, or too many iterations
+                self.newton_over = True
+                if self.ascent is not None and self.best is not None:
+                    self.ascent.jump(self.best.alpha, self.best.bias)
+                return
 
     def _at_once(self) -> bool:
         """Solve a small task with the interior-point method alone, if that will do."""
         task = self._task()
-        if self.ascent is None and self.start is None and self.small:
+        if self.ascent is None and self.start is None and self.tiny and not self.newton_over:
             start = np.zeros(task.rows.shape[1])
             if self._finish(np.arange(task.n), np.zeros(task.n), start, 0.0, lambda: False):
                 self.ended = "gap"
@@ -141,7 +145,12 @@ class Run:
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
         numbers = (self.tol, self.widest, self.due, self.patience, self.newton_from)
         require(all(is_real(value) for value in numbers), "a run holds what is not a number")
-        require(all(type(flag) is bool for flag in (self.checked, self.polished, self.looking)), "a run is damaged")
+        flags = (self.checked, self.polished, self.looking, self.newton_over)
+        require(all(type(flag) is bool for flag in flags), "a run is damaged")
+        plane: Any = self.plane
+        fits = plane is None or (type(plane) is tuple and len(plane) == 2 and is_real(plane[1]))
+        require(fits and (plane is None or is_array(plane[0], "f8", (None,), finite=True)), "a run is damaged")
+        require(self.newton is None or type(self.newton) is LogisticRun, "a run is damaged")
         parts = [part for part in (self.start, self.witness) if part is not None]
         require(all(is_array(part, "f8", (None,), finite=True) for part in parts), "a run is damaged")
         seen: Any = self.seen if type(self.seen) is list else [None]
@@ -153,9 +162,9 @@ class Run:
         require(len(lengths) == 1, "the parts of a run are of different data")
 
     @property
-    def small(self) -> bool:
-        """Whether the interior-point method can have all rows at once, and go as far as rounding allows."""
-        return self.price(self._task().n) <= _AT_ONCE
+    def tiny(self) -> bool:
+        """Whether the exact solution, as far as rounding allows, costs next to nothing."""
+        return self.price(self._task().n) <= choice.TO_THE_END
 
     @property
     def iterations(self) -> int:
@@ -172,6 +181,8 @@ class Run:
         self.task = self.tell = None
         if self.ascent is not None:
             self.ascent.put_down()
+        if self.newton is not None:
+            self.newton.put_down()
         return self
 
     def _begin(self) -> None:
@@ -223,6 +234,7 @@ class Run:
                 length = len(self.history)
                 try:
                     if self._look(ascent, patient):
+                        self.looking = False
                         return
                 except HaltedError:  # the next run looks again
                     self.shown = self.best
@@ -271,18 +283,21 @@ class Run:
         self.seen = [*self.seen[-4:], (float(ascent.touched), math.log(max(relative, 1e-16)))]
         if self.epochs < 4:
             return False
-        ahead = _remaining(self.seen, math.log(max(self.tol, 1e-16)))
+        ahead = choice.remaining(self.seen, math.log(max(self.tol, 1e-16)))
         chosen = ascent.moving()
         price = self.price(len(chosen))
-        if len(chosen) and price < 0.7 * ahead and price < 2.0 * ascent.touched - self.patience:
+        if task.squared and not self.newton_over and choice.newton_next(task, ahead, ascent.touched):
+            far = relative > _FAR  # so far that zeros are nearer
+            plane = (np.zeros(len(ascent.weights)), 0.0) if far else (ascent.weights, ascent.bias)
+            self.newton = start_newton(task, None, plane, self._aim)
+            return True
+        if self.epochs <= _EARLY and 2 * len(chosen) > task.n:
+            chosen = np.arange(task.n)
+        if len(chosen) and choice.interior_next(task, price, ahead, ascent.touched, self.patience):
             self.patience, self.seen = 2.0 * ascent.touched + price, []
             if self._finish_rounds(ascent, chosen, halted):
                 self.ended = "gap"
-        elif (
-            settled
-            and ascent.touched >= self.newton_from
-            and _NEWTON_PASSES * (task.n - self.bound) * _per_row(task) < 0.5 * ahead
-        ):
+        elif settled and ascent.touched >= self.newton_from and choice.subspace_next(task.n - self.bound, task, ahead):
             self.seen, self.newton_from = [], 2.0 * ascent.touched
             step = newton_step(task, ascent.alpha, ascent.weights.copy(), ascent.bias, halted)
             if step is not None:
@@ -300,12 +315,7 @@ class Run:
 
     def price(self, rows: int) -> float:
         """Return what finishing on this many rows costs, in numbers that ascent could read instead."""
-        task = self._task()
-        per_row, d = _per_row(task), task.rows.shape[1] + 1
-        if min(rows, d) > _MOST_EQUATIONS:
-            return math.inf
-        work = rows * per_row * per_row / 2 + d**3 / 3 if d <= rows else rows**3 / 3 + rows * per_row * 4
-        return _ITERATIONS * (work / _FLOPS_PER_TOUCH + 2 * rows * per_row)
+        return choice.interior_price(self._task(), rows)
 
     def _finish_rounds(self, ascent: Ascent, chosen: NDArray[np.intp], halted: Callable[[], bool]) -> bool:
         """Solve on the points that move; let those join that turn out to be on the wrong side, until none is."""
@@ -338,15 +348,27 @@ class Run:
             scale, gap = self.best.primal, self.best.gap
         else:
             scale = gap = 0.5 * _core.dot(task.costs, np.ones(task.n))
+        looked: list[DualSolution] = []
+
+        def enough(path: interior.Path) -> bool:
+            if not whole and len(looked) >= _LOOKS:  # other rows are in the way
+                return False
+            held[chosen] = path.alpha
+            looked.append(measure(task, held.copy(), (path.weights, path.bias)))
+            return looked[-1].relative_gap <= self.tol
+
         path = interior.follow(
             part, weights, bias, max(gap, 1e-6 * scale) / (2 * part.n), fixed_weights=fixed, fixed_balance=balance,
-            scale=scale, precision=1e-13 if self.small else 0.02 * self.tol, halted=halted,
+            scale=scale, precision=_EXACT if self.tiny else 0.02 * self.tol,
+            worth_a_look=0.0 if self.tiny else self.tol, enough=enough, halted=halted,
         )  # fmt: skip
-        held[chosen] = path.alpha
         self.finishing += path.iterations
-        enough = self.judge(held, (path.weights, path.bias), "interior")
-        exact = exact_step(task, held) if self.small or not enough else None
-        return enough if exact is None else self.judge(exact, None, "interior")
+        if not looked or looked[-1].relative_gap > self.tol:
+            held[chosen] = path.alpha
+            looked.append(measure(task, held.copy(), (path.weights, path.bias)))
+        near = self._keep(looked[-1], "interior")
+        exact = exact_step(task, held) if self.tiny or not near else None
+        return near if exact is None else self.judge(exact, None, "interior")
 
 
 def _better(one: DualSolution, other: DualSolution) -> DualSolution:
@@ -356,23 +378,9 @@ def _better(one: DualSolution, other: DualSolution) -> DualSolution:
     return one if one.relative_gap < other.relative_gap else other
 
 
-def _per_row(task: MarginTask) -> float:
-    return task.stored() / task.n + 1
-
-
 def _wrong(task: MarginTask, solution: DualSolution) -> NDArray[np.intp]:
     """Return the rows at a bound at which they should not be."""
     wrong = (solution.alpha <= 0) & (solution.slack > 0)
     if not task.squared:
         wrong |= (solution.alpha >= task.costs) & (solution.slack <= 0)
     return np.flatnonzero(wrong)
-
-
-def _remaining(seen: list[tuple[float, float]], goal: float) -> float:
-    """Return how much more work it takes to the goal at the pace of the last looks (work, logarithm of the gap)."""
-    if len(seen) < 3:
-        return 0.0
-    (first, high), (last, low) = seen[0], seen[-1]
-    if low <= goal:
-        return 0.0
-    return (low - goal) * (last - first) / (high - low) if high > low else math.inf

@@ -10,6 +10,7 @@ from separatrix.models.registry import Stored
 from separatrix.models.validity import is_array, require
 
 _PUT_DOWN = {"task": None, "tell": None, "_began": 0.0}
+_BEFORE_NEWTON = {"plane": None, "newton": None, "newton_over": False}
 
 
 def _columns(parts: dict[str, Any]) -> dict[str, Any]:
@@ -38,15 +39,15 @@ def _points(parts: dict[str, Any]) -> dict[str, Any]:
 
 
 STORED = {
-    "Run": Stored("separatrix.svm.solve", unkept=_PUT_DOWN),
-    "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN),
+    "Run": Stored("separatrix.svm.solve", unkept=_PUT_DOWN, defaults=_BEFORE_NEWTON),
+    "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN, defaults=_BEFORE_NEWTON),
     "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN),
     "LogisticSolution": Stored("separatrix.svm.logistic"),
     "SparseRun": Stored("separatrix.svm.l1", unkept={**_PUT_DOWN, "_columns": None, "_reached": None}),
     "SparseSolution": Stored("separatrix.svm.sparse_penalty"),
     "MultinomialRun": Stored("separatrix.svm.multinomial", unkept=_PUT_DOWN),
     "MultinomialSolution": Stored("separatrix.svm.multinomial_bounds"),
-    "MarginHistory": Stored("separatrix.svm.solve"),
+    "MarginHistory": Stored("separatrix.svm.history"),
     "DualSolution": Stored("separatrix.svm.task", old_names=("Answer",)),
     "Ascent": Stored(
         "separatrix.svm.ascent",

@@ -1,0 +1,158 @@
+"""Which method works on a task, and when another takes over.
+
+All work is counted in numbers that a product with the rows would read, never in seconds: every machine decides alike,
+and a result does not depend on what else the machine does.
+
+=========================  ====================================  ====================================================
+what                       who works                             why
+=========================  ====================================  ====================================================
+log, squared hinge, and    Newton's method with a Cholesky       five to nine iterations whatever C is; each costs the
+a factor costs no more     factor of the Hessian                 Gram matrix of the rows with curvature (squared
+than FIRST_TRY steps of                                          hinge: margin below 1) and d^3 / 6
+conjugate gradients
+log, otherwise             Newton's method with conjugate        products with the rows are all it needs; the factor
+                           gradients                             takes over where they turn out to take longer
+squared hinge, otherwise   coordinate ascent; Newton's method    on text with a small C ascent arrives in a few epochs,
+                           with conjugate gradients as soon as   with a large C it crawls: its pace over the last looks
+                           the work still ahead, at the pace     says how much is ahead. With more features than rows
+                           of ascent, is more than               the dual is the smaller problem, and ascent stays
+                           NEWTON_PASSES over the rows
+hinge, few features        the interior-point method at once     about twenty iterations, each a Gram matrix; ascent
+                                                                 would need thousands of epochs
+hinge, otherwise           coordinate ascent; then the           the bounds settle first; what is left is smooth, and
+                           interior-point method on the rows     ascent crawls there
+                           that still move, or a Newton step
+                           on those between the bounds
+=========================  ====================================  ====================================================
+
+The interior-point method stops where the gap is small enough. Only on the smallest tasks, such as those of a lecture,
+it goes as far as rounding allows, because there that costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+from separatrix.geometry.rows import Rows, is_sparse
+
+FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
+MOST_EQUATIONS = 5000  # of a factor in Newton's method
+NEWTON_PASSES = 40  # over the rows, which Newton's method with conjugate gradients takes from where ascent has come to
+NEWTON_SOON = 12  # part of that which is to have been spent on ascent before, so that its pace is known: one in so many
+FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
+SPARSE_FLOPS_PER_TOUCH = 1.5
+ASCENT_FLOPS_PER_TOUCH = 40.0  # of the interior-point method, in the time in which ascent reads one number
+ASCENT_SPARSE_FLOPS_PER_TOUCH = 4.0
+MOST_INTERIOR_EQUATIONS = 3000
+INTERIOR_ITERATIONS = 25  # typically
+SUBSPACE_PASSES = 40
+INTERIOR_CHEAP = 120.0  # times all numbers: a price that is worth no waiting
+INTERIOR_AGAIN = 8.0  # then for another try: part of the price to have been spent on ascent before, one in so many
+INTERIOR_LATER = 2.0  # that part where the price is higher
+HARD_TO_THE_END = 2e7  # numbers, without slack
+TO_THE_END = 2e6  # numbers that are so few that the exact solution costs next to nothing
+
+
+class Sized(Protocol):
+    """A task, as far as its size goes."""
+
+    @property
+    def rows(self) -> Rows:
+        """The examples."""
+
+    @property
+    def n(self) -> int:
+        """How many examples there are."""
+
+    def stored(self) -> int:
+        """Return how many numbers the rows hold."""
+
+
+def per_row(task: Sized) -> float:
+    """Return how many numbers a row holds, its bias coordinate included."""
+    return task.stored() / task.n + 1
+
+
+def factor_price(task: Sized) -> float:
+    """Return what a factor of the Hessian costs, in numbers that products with the rows could read instead."""
+    d = task.rows.shape[1] + 1
+    if d > MOST_EQUATIONS:
+        return math.inf
+    work = task.n * per_row(task) ** 2 / 2 + d**3 / 6
+    return work / (SPARSE_FLOPS_PER_TOUCH if is_sparse(task.rows.values) else FLOPS_PER_TOUCH)
+
+
+def step_price(task: Sized) -> float:
+    """Return what a step of conjugate gradients costs: two products with the rows."""
+    return 2.0 * (task.stored() + 4 * task.n)
+
+
+def factor_at_once(task: Sized) -> bool:
+    """Whether Newton's equations are solved by a factor from the start."""
+    return factor_price(task) <= FIRST_TRY * step_price(task)
+
+
+def most_steps(task: Sized, most: int) -> int:
+    """Return how many steps of conjugate gradients may be taken in one iteration before the factor takes over."""
+    price = factor_price(task)
+    return most if price == math.inf else min(most, max(int(2.0 * price / step_price(task)), FIRST_TRY))
+
+
+def interior_price(task: Sized, rows: int) -> float:
+    """Return what the interior-point method costs on this many rows, in numbers that ascent could read instead."""
+    each, d = per_row(task), task.rows.shape[1] + 1
+    if min(rows, d) > MOST_INTERIOR_EQUATIONS:
+        return math.inf
+    if d > rows:
+        return INTERIOR_ITERATIONS * ((rows**3 / 3 + rows * each * 4) / ASCENT_FLOPS_PER_TOUCH + 2 * rows * each)
+    pace = ASCENT_SPARSE_FLOPS_PER_TOUCH if is_sparse(task.rows.values) else ASCENT_FLOPS_PER_TOUCH
+    factor = d**3 / 3 / ASCENT_FLOPS_PER_TOUCH
+    return INTERIOR_ITERATIONS * (rows * each * each / 2 / pace + factor + 2 * rows * each)
+
+
+def interior_next(task: Sized, price: float, ahead: float, touched: float, spent: float) -> bool:
+    """Whether the interior-point method should take over from ascent, which has read ``touched`` numbers so far.
+
+    ``ahead`` is the work still ahead of ascent at its pace, ``spent`` what has gone into earlier attempts.
+    """
+    if not price < 0.7 * ahead:
+        return False
+    if price < INTERIOR_CHEAP * task.stored():
+        return spent <= 0.0 or price < INTERIOR_AGAIN * touched - spent
+    return price < INTERIOR_LATER * touched - spent
+
+
+def newton_next(task: Sized, ahead: float, touched: float) -> bool:
+    """Whether Newton's method should take over from ascent, for a smooth loss.
+
+    With more features than rows the dual is the smaller problem, and ascent with its own Newton steps is better.
+    """
+    price = NEWTON_PASSES * task.stored()
+    return fewer_features(task) and price < ahead and price < NEWTON_SOON * touched
+
+
+def fewer_features(task: Sized) -> bool:
+    """Whether the primal problem is the smaller one."""
+    return task.rows.shape[1] < task.n
+
+
+def subspace_next(free: int, task: Sized, ahead: float) -> bool:
+    """Whether a Newton step on the points between the bounds is worth a try."""
+    return SUBSPACE_PASSES * free * per_row(task) < 0.5 * ahead
+
+
+def remaining(seen: list[tuple[float, float]], goal: float) -> float:
+    """Return how much more work it takes to the goal at the pace of the last looks (work, logarithm of the gap).
+
+    Examples
+    --------
+    >>> remaining([(0.0, -1.0), (10.0, -2.0), (20.0, -3.0)], -5.0)
+    20.0
+    """
+    if len(seen) < 3:
+        return 0.0
+    (first, high), (last, low) = seen[0], seen[-1]
+    if low <= goal:
+        return 0.0
+    return (low - goal) * (last - first) / (high - low) if high > low else math.inf
