@@ -92,14 +92,14 @@ def by_scipy(X, signs, costs, ratio, *, squared, free):
         return loss + 0.5 * (1.0 - ratio) * w @ w + ratio * v[: 2 * d].sum(), full
 
     bounds = [(0.0, None)] * (2 * d) + [(None, None)]
-    options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
+    options = {"maxiter": 2_000, "maxfun": 4_000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
     found = minimize(value, np.zeros(2 * d + 1), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     best, v = found.fun, found.x
     w, b = v[:d] - v[d : 2 * d], v[-1]
     some = np.flatnonzero(np.abs(w) > 1e-5 * (np.abs(w).max() or 1.0))
     part = np.column_stack([X[:, some], np.ones(n)]) if free else X[:, some]
     keys, u = np.sign(w[some]), np.append(w[some], [b] if free else [])
-    for _ in range(20):  # Newton's method where these weights keep their signs
+    for _ in range(6):  # Newton's method where these weights keep their signs
         m = signs * (part @ u)
         if squared:
             slope, bend = -2.0 * costs * np.maximum(1.0 - m, 0.0) * signs, 2.0 * costs * (m < 1.0)
@@ -126,7 +126,7 @@ def test_the_optimum_is_scipys(name, loss, monkeypatch):
     monkeypatch.setattr(separatrix.svm.l1, "_FEW", 0 if name in ("wide", "text") else 300)  # by columns, by a table
     rng = np.random.default_rng(1)
     near = 0
-    cases = [(C, ratio, bias) for C in (0.05, 1.0, 30.0) for ratio in RATIOS for bias in BIASES]
+    cases = [(C, ratio, bias) for C in (0.05, 1.0, 30.0) for ratio in RATIOS for bias in BIASES][::2]
     for count, (C, ratio, bias) in enumerate(cases):
         X, y = DATA[name](seed=count)
         weights = rng.uniform(0.1, 3.0, len(y)) if count % 2 else np.ones(len(y))
@@ -233,7 +233,7 @@ def test_the_dual_weights_prove_the_gap_in_fractions(bias, squared, few, monkeyp
 def test_screening_never_leaves_out_a_feature_of_the_optimum(bias, squared, monkeypatch):
     monkeypatch.setattr(separatrix.svm.l1, "_FEW", 0)
     left_out = 0
-    for seed in range(4):
+    for seed in range(2):
         X, y = make_classification(60, 80, n_informative=8, flip_y=0.1, random_state=seed)
         constant = BIASES[bias].get("intercept_scaling", 0.0)
         for C, ratio in ((0.05, 1.0), (0.3, 0.7), (3.0, 1.0)):
@@ -250,7 +250,7 @@ def test_screening_never_leaves_out_a_feature_of_the_optimum(bias, squared, monk
             left_out += task.width - len(kept)
             assert set(np.flatnonzero(whole.weights).tolist()) <= kept
             assert abs(run.solution.primal - whole.solution.primal) <= 2e-10 * whole.solution.primal
-    assert left_out > 50
+    assert left_out > 20
 
 
 def test_a_small_c_ends_at_once_with_every_weight_zero_and_no_gap():
@@ -299,7 +299,7 @@ def test_dense_and_sparse_rows_of_either_precision_have_one_optimum(loss):
         assert np.array_equal(models[0].coef_ != 0, models[1].coef_ != 0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from(list(BIASES)), st.sampled_from(RATIOS), st.sampled_from(list(MAKERS)))
 def test_a_weight_of_two_is_the_row_twice(seed, bias, ratio, loss):
     X, y = overlapping(30, 4, seed)
@@ -311,7 +311,7 @@ def test_a_weight_of_two_is_the_row_twice(seed, bias, ratio, loss):
     assert math.isclose(once.objective_, twice.objective_, rel_tol=3e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-3, 3), st.sampled_from(list(BIASES)), st.floats(0.01, 1.0))
 def test_no_other_weights_are_better_than_the_gap_allows(seed, exponent, bias, ratio):
     rng = np.random.default_rng(seed)

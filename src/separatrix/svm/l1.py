@@ -272,6 +272,11 @@ class SparseRun:
             columns = self._hold(chosen, others)
             step = by_columns(columns, point.model, chosen, self.weights[chosen], enough, halted)
         length, reached = self._searched(point, step)
+        if not length and self.iterations == 0 and self.weights.any():  # given weights that lead nowhere
+            self.weights, self.bias, self.alpha = np.zeros(len(self.weights)), 0.0, None
+            self._start()
+            self.iterations += 1
+            return
         if not length:
             self.ended = "rounding"
             return
