@@ -22,7 +22,8 @@ from separatrix.svm.task import HaltedError
 
 Features = NDArray[np.int64]
 
-_MOST_IN_TABLE = 1500
+_MOST_IN_TABLE = 3000
+_ALONE = 200.0  # epochs of descent in one iteration, where there are more features than that
 _SPARSE_PRODUCTS = 3.0  # of the table, in the time in which descent reads one number
 _DENSE_PRODUCTS = 12.0
 _FACTOR = 16.0  # the cube of the features by this: factors of the table
@@ -146,6 +147,8 @@ def by_columns(
     spent = 0.0
     for _ in range(_PASSES):
         price = columns.price(places[w != 0.0])
+        if math.isinf(price):
+            price = _ALONE * columns.numbers(places)
         shift, violation, read = descended(max(price, 4.0 * columns.numbers(places)))
         if violation <= enough:
             break
@@ -153,6 +156,8 @@ def by_columns(
             raise HaltedError
         spent += read
         inside = np.flatnonzero(w)
+        if len(inside) > _MOST_IN_TABLE and spent >= _ALONE * columns.numbers(places):
+            break
         if not len(inside) or columns.price(places[inside]) > spent:
             continue
         spent = 0.0
