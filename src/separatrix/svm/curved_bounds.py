@@ -7,19 +7,20 @@ The problem is to minimise ``F(z) = |w|^2 / 2 + C sum s_i loss(m_i)``, z being t
 solution z~ for another C, let g be the gradient of F, ``k_i = s_i loss''(m~_i)`` and ``H = D + C sum k_i x_i x_i'``
 with D the identity, but 0 for a free intercept; ``|v|`` and ``|v|*`` are the norms of H and of its inverse.
 
-*Secants.* For a step d whose rows' margins change by at most t, the gradient changes by ``A d``; A is H with other
-numbers, ``s_i`` times a secant of loss', in the place of k_i. It lies between ``f(t) H`` and ``h(t) H``:
+*Secants.* Let rho_i be ``|x_i|*``. A step d with ``|d| <= t`` changes margins by at most ``rho_i t``, and the gradient
+by ``A d``; A is H with other numbers, ``s_i`` times a secant of loss', in the place of k_i. Since ``c x x'`` is at most
+``c |x|*^2 H``, A lies between ``f(t) H`` and ``h(t) H``:
 
-- log: since ``|loss'''| <= loss''``, a secant is at least ``k_i (1 - e^-t) / t`` and at most ``k_i (e^t - 1) / t``.
-  (This is self-concordance as in Bach, 2010, section 2.)
-- squared hinge: a secant is k_i unless m~_i is within t of 1, and else from 0 to 2 s_i. A term ``c x x'`` is at most
-  ``c |x|*^2 H``: ``f(t)`` is 1 less the sum of ``2 C s_i |x_i|*^2`` over the rows below 1 by at most t, and ``h(t)`` is
-  1 plus that sum over the rows above 1 by at most t.
+- log: since ``|loss'''| <= loss''``, a secant is at least ``k_i (1 - e^-q) / q`` and at most ``k_i (e^q - 1) / q`` for
+  a change of q. (This is self-concordance as in Bach, 2010, section 2.) The few rows with the largest rho may be left
+  out: with the largest rho of the others, f is ``(1 - e^-q) / q`` times 1 less the sum of ``C k_i rho_i^2`` over those
+  left out, and h is ``(e^q - 1) / q`` plus the sum of their ``C s_i rho_i^2 / 4``. The best number of them is taken.
+- squared hinge: a secant is k_i unless m~_i is within ``rho_i t`` of 1, and else from 0 to 2 s_i: f is 1 less the sum
+  of ``2 C s_i rho_i^2`` over such rows below 1, and h is 1 plus that sum over such rows above 1.
 
-*How far the margins change.* Let ``l = |g|*`` and let rho be the largest ``|x_i|*``. If ``rho l < t f(t)``, no margin
-changes by more than t on the way to the optimum z*: else some point ``z~ + s d``, ``0 < s < 1``, ``d = z* - z~``, has
-a largest change of exactly t. F falls along d up to z*, so that ``(grad F(z~ + s d) - g).s d <= -g.s d``, and the
-left-hand side is at least ``f(t) |s d|^2``. Hence ``|s d| <= l / f(t)`` and ``t <= rho l / f(t)``.
+*How far the optimum is.* Let ``l = |g|*``. If ``l < t f(t)``, ``|z* - z~| <= t``: else some point ``z~ + s d`` on the
+way to the optimum, ``d = z* - z~``, has ``|s d| = t``. F falls along d up to z*, so that ``(grad F(z~ + s d) - g).s d
+<= -g.s d``, and the left-hand side is at least ``f(t) t^2``, the right-hand side at most ``l t``.
 
 *The step.* It satisfies ``A d = -g``. H may be that of another C, ``C0``; let ``C / C0`` lie between ``1 / v`` and v: A
 lies between ``f H / v`` and ``h v H``, and ``H^1/2 d = -B H^-1/2 g`` with B between ``1 / (h v)`` and ``v / f``. With
@@ -34,6 +35,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,9 +107,7 @@ class CurvedBounds:
         self._weights, self._bias = weights, bias
         self._size, self._scores, self._bends, self._pulls, self._off = size, scores, bends, pulls, off
         self._leverages = self._squares(problem.rows)
-        self._longest = float(self._leverages.max())
-        if problem.loss != "log":
-            self._sort(margins, most)
+        self._sort(margins, most)
         self._validation = None if validation is None else self._turned(validation)
 
     @staticmethod
@@ -135,10 +135,20 @@ class CurvedBounds:
         return squares * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
 
     def _sort(self, margins: Floats, most: Floats) -> None:
-        """Sort rows below and above 1 by their distance from it, and add up their parts of H."""
-        own = self._leverages + (1.0 / (self._C * self._mass) if self._problem.free and self._mass > 0.0 else 0.0)
+        """Add up the parts of H of the rows whose secants may change most."""
+        problem = self._problem
+        own = self._leverages + (1.0 / (self._C * self._mass) if problem.free and self._mass > 0.0 else 0.0)
+        reach = np.sqrt(own) * (1.0 + 1e-12)
         parts = self._C * most * own * (1.0 + 1e-9)
-        distances = np.maximum(np.abs(margins - 1.0) - self._off, 0.0)
+        if problem.loss == "log":
+            order = np.argsort(-reach, kind="stable")
+            ranks = [0, *(2**k for k in range(12) if 2 ** (k + 1) < len(reach))]
+            self._reaches = reach[order][ranks]
+            bent = self._C * self._bends * own * (1.0 + 1e-9)
+            low, high = (np.concatenate([[0.0], np.cumsum(each[order])]) for each in (bent, parts))
+            self._outside = low[ranks] * (1.0 + 1e-9), high[ranks] * (1.0 + 1e-9)
+            return
+        distances = np.maximum(np.abs(margins - 1.0) - self._off, 0.0) / reach
         self._sorted: list[tuple[Floats, Floats]] = []
         for side in (margins < 1.0, margins >= 1.0):
             order = np.argsort(distances[side], kind="stable")
@@ -146,30 +156,44 @@ class CurvedBounds:
             self._sorted.append((distances[side][order], np.concatenate([[0.0], sums])))
 
     def _secants(
-        self, size: Floats, left: Floats, grown: float, lost: float
+        self, length: Floats, left: Floats, stretch: float, grown: float, lost: float
     ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Return f(t) and h(t) for the least t that is proved, and whether one is: given rho l, for every entry.
+        """Return f(t) and h(t) for the least t that is found, and whether there is one: given l, for every entry.
 
-        ``left`` is the part of H that the problem still has, ``grown`` the factor by which parts of H are larger.
+        ``left`` is the part of H that the problem still has; lengths of rows are larger by the factor ``stretch``, and
+        parts of H by ``grown``.
         """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            slack = lost / left
-            if self._problem.loss == "log":
-                change = -np.log1p(-size) * (1.0 + 1e-9) + 1e-12 + 4.0 * slack
-                low, high = -np.expm1(-change) / change, np.expm1(change) / change
-            else:
-                change = size * (1.0 + 1e-9) + 1e-12
-                for _ in range(30):
-                    low = 1.0 - self._passed(0, change) * grown / left
-                    change = np.maximum(change, (size / (low - slack)) * (1.0 + 1e-9) + 1e-12)
-                low = 1.0 - self._passed(0, change) * grown / left
-                high = 1.0 + self._passed(1, change) * grown / left
-            low, high = low - slack - 1e-12, high + slack + 1e-12
-            known = (left > 0.0) & (low > 0.0) & (size < change * low * (1.0 - 1e-12)) & np.isfinite(high)
+            slack = lost / left + 1e-12
+            change = length * (1.0 + 1e-9) + 1e-300
+            for _ in range(20):  # up to the least t with l < t f(t)
+                low = self._least(change * stretch, grown / left) - slack
+                enough = np.where(low > 0.0, length / low * (1.0 + 1e-3), math.inf)
+                if (enough <= change * (1.0 + 9e-4)).all():
+                    break
+                change = np.maximum(change, enough)
+            low = self._least(change * stretch, grown / left) - slack
+            high = self._most(change * stretch, grown / left) + slack
+            known = (left > 0.0) & (low > 0.0) & (length < change * low * (1.0 - 1e-12)) & np.isfinite(high)
         return np.where(known, low, 1.0), np.where(known, high, 1.0), known
 
+    def _least(self, change: Floats, grown: Any) -> Floats:
+        """Return f(t)."""
+        if self._problem.loss != "log":
+            return np.asarray(1.0 - self._passed(0, change) * grown)
+        q = np.maximum(change[:, None] * self._reaches, 1e-12)
+        rest = 1.0 - self._outside[0] * np.reshape(grown, (-1, 1))
+        return np.asarray((-np.expm1(-q) / q * np.maximum(rest, 0.0)).max(axis=1) - 1e-12)
+
+    def _most(self, change: Floats, grown: Any) -> Floats:
+        """Return h(t)."""
+        if self._problem.loss != "log":
+            return np.asarray(1.0 + self._passed(1, change) * grown)
+        q = np.maximum(change[:, None] * self._reaches, 1e-12)
+        return np.asarray((np.expm1(q) / q + self._outside[1] * np.reshape(grown, (-1, 1))).min(axis=1) + 1e-12)
+
     def _passed(self, side: int, change: Floats) -> Floats:
-        """Return the parts of H of the rows on one side of 1 that are within these changes of it."""
+        """Return the parts of H of the rows on one side of 1 that such a change may bring to the other."""
         distances, sums = self._sorted[side]
         return np.asarray(sums[np.searchsorted(distances, change, side="right")])
 
@@ -196,13 +220,12 @@ class CurvedBounds:
         if problem.free and not self._mass > 0.0:
             return -infinite, infinite
         own = self._leverages + (1.0 / (self._C * self._mass) if problem.free else 0.0)
-        longest = math.sqrt(float(own.max()))
         left = 1.0 - self._C * self._bends * own * (1.0 + 1e-9) - 1e-12
         still = self._length(self._gradients(self._C), self._C, self._C)
         pulls = np.abs(self._pulls) * (1.0 + 1e-9)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             length = (still + pulls * np.sqrt(own)) * (1.0 + 1e-9)
-            low, high, known = self._secants(longest * length / left, left, 1.0, lost)
+            low, high, known = self._secants(length / left, left, 1.0, 1.0, lost)
             mean, half = 0.5 * (1.0 / low + 1.0 / high), 0.5 * (1.0 / low - 1.0 / high)
             step = mean * self._pulls * own / left
             reach = (half * length + mean * still) * np.sqrt(own) / left
@@ -247,12 +270,10 @@ class CurvedBounds:
             return None
         ends = [self._gradients(C) for C in (low, high)]
         lost = self._lost(high)
-        rho = math.sqrt(
-            self._longest * max(1.0, self._C / low) + (1.0 / (low * self._mass) if free else 0.0)
-        ) * (1.0 + 1e-12)  # fmt: skip
         length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))
         grown = max(1.0, high / self._C) * (1.0 + 1e-12)
-        some = self._secants(np.array([rho * length]), np.ones(1), grown, lost)
+        stretch = math.sqrt(max(1.0, self._C / low)) * (1.0 + 1e-12)
+        some = self._secants(np.array([length]), np.ones(1), stretch, grown, lost)
         if not some[2][0]:
             return None
         wide = math.sqrt(high / low) * (1.0 + 1e-12)
