@@ -20,7 +20,7 @@ from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm.descent import Columns, Features, Model, Step, by_all_products, by_columns, products_price
-from separatrix.svm.solve import MarginHistory
+from separatrix.svm.history import MarginHistory
 from separatrix.svm.sparse_penalty import DualPoint, SparseSolution, SparseTask, dual_point, rounding
 from separatrix.svm.task import HaltedError
 

@@ -22,7 +22,8 @@ import numpy as np
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
-from separatrix.svm.logistic import Bounded, products
+from separatrix.svm.logistic import Bounded
+from separatrix.svm.smooth import products
 
 _UNIT = float(np.finfo(np.float64).eps)
 
