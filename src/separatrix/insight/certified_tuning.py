@@ -45,7 +45,7 @@ class Tuning:
     bounds_ : array of shape (n_ranges, 3)
         Ranges of C, from end to end, and the lower bound on the error in each.
     best_estimator_ : estimator
-        Fitted to all rows with C_.
+        Fitted to all rows with ``C_``.
     range_, within_, n_folds_, seconds_ : tuple, float, int, float
         What was asked for, and how long it took without the last fit.
     """
