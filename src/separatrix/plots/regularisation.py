@@ -44,8 +44,8 @@ def coefficient_path(
     --------
     >>> import separatrix as sx
     >>> found = sx.path(sx.LinearSVM(), [[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1], [0.1, 1.0])
-    >>> [line.get_label() for line in coefficient_path(found, names=["size"]).get_lines()]
-    ['size']
+    >>> coefficient_path(found, names=["size"]).get_lines()[0].get_label()
+    'size'
     """
     if not isinstance(path, RegularisationPath):
         raise TypeError(f"coefficient_path draws what sx.path returns; found {type(path).__name__}")
