@@ -155,3 +155,10 @@ def test_a_multinomial_model_and_the_hard_margin_are_refused():
     model = sx.LinearSVM(C=float("inf")).fit(X[:100], y[:100])
     with pytest.raises(ValueError, match="leave_one_out needs a finite C"):
         model.leave_one_out(X[:100], y[:100])
+
+
+def test_an_l1_penalty_has_no_bounds_and_is_refused():
+    X, y = IRIS
+    model = sx.LogisticRegression(l1_ratio=0.5).fit(X[:100], y[:100])
+    with pytest.raises(ValueError, match=r"^leave_one_out needs an L2 penalty, .*; found l1_ratio=0.5$"):
+        model.leave_one_out(X[:100], y[:100])

@@ -206,3 +206,12 @@ def test_what_cannot_be_meant_gets_one_clear_sentence(changed, message):
 def test_other_estimators_are_refused_by_name(estimator):
     with pytest.raises(TypeError, match="tune needs a LinearSVM or a LogisticRegression"):
         sx.tune(estimator, *BLOBS)
+
+
+def test_an_l1_penalty_has_no_proof_and_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^tune needs an L2 penalty, for which its bounds are proved; found l1_ratio=1$"
+    ):
+        sx.tune(sx.LogisticRegression(l1_ratio=1.0), *BLOBS)
+    with pytest.raises(ValueError, match=r"^tune needs an L2 penalty, .*; found l1_ratio=0.5$"):
+        sx.tune(make_pipeline(StandardScaler(), sx.LinearSVM(loss="squared_hinge", penalty="elasticnet")), *BLOBS)

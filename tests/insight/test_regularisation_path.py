@@ -30,6 +30,22 @@ def test_each_fit_of_a_path_equals_a_cold_fit_within_the_gaps(model):
         assert moved <= np.sqrt(2 * gap) + np.sqrt(2 * cold.duality_gap_) + 1e-6
 
 
+@pytest.mark.parametrize(
+    "model",
+    [sx.LogisticRegression(l1_ratio=1.0, tol=1e-8), sx.LinearSVM(loss="squared_hinge", penalty="elasticnet", tol=1e-8)],
+    ids=["log", "squared hinge"],
+)
+def test_a_path_with_an_l1_penalty_lets_weights_in(model):
+    X, y = overlapping(2)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 6))])
+    path = sx.path(model, X, y, CS)
+    assert path.converged_.all()
+    assert path.n_nonzero_[0] < path.n_nonzero_[-1]
+    for place, C in enumerate(CS):
+        cold = type(model)(**{**model.get_params(), "C": C}).fit(X, y)
+        assert abs(path.objective_[place, 0] - cold.objective_) <= 1e-7 * cold.objective_
+
+
 def test_the_estimator_is_left_as_it_was():
     X, y = overlapping(2)
     model = sx.LogisticRegression(C=3.0)

@@ -89,3 +89,8 @@ def test_a_damaged_proof_is_refused():
     for distance in (-0.1, 1.5, "0.1", float("nan")):
         with pytest.raises(ValueError, match="a tuning has proved what cannot be"):
             TuningRecord(**good, best=1.0, distance=distance)
+
+
+def test_an_l1_penalty_is_refused():
+    with pytest.raises(ValueError, match=r"^--within needs an L2 penalty, .*; found l1_ratio=1$"):
+        fitted(table(), model="logistic", tune=True, within=0.01, parameters={"l1_ratio": 1.0})

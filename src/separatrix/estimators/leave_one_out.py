@@ -20,7 +20,7 @@ from separatrix import _core
 from separatrix.estimators.fitting import encoded, number
 from separatrix.estimators.linear_svm import MarginState
 from separatrix.estimators.logistic_regression import LogisticState
-from separatrix.estimators.warm_fits import WarmFits, copy_of, scored
+from separatrix.estimators.warm_fits import WarmFits, copy_of, scored, with_l2
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels
 from separatrix.stops import TimeLimit, as_stop, is_count, time_limit
@@ -96,6 +96,7 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any, max_refits: in
         raise ValueError(f"stop must be a TimeLimit or None; found {stop!r}")
     seconds = None if limit is None else time_limit(limit)
     deadline = began + seconds.seconds if seconds is not None else math.inf
+    with_l2(model, "leave_one_out")
     if math.isinf(number("C", model.C)):
         raise ValueError("leave_one_out needs a finite C: without slack, the rows left may not be separable")
     if model._learned_together:
@@ -247,7 +248,7 @@ class _Work:
         bias = proof.bias + float(proof.weights[-1]) * plane.constant
         state: Any = LogisticState(1, proof.weights[:-1].copy(), bias)
         if plane.loss != "log":
-            state = MarginState(1, proof.alpha[others])
+            state = MarginState(1, proof.alpha[others], weights=state.weights, bias=bias)
         fits.fit(proof.C, tol, [(proof.C, [state])])
         (problem,) = fits.planes()
         (own,) = fits.evidence([problem])

@@ -235,6 +235,11 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _advice(self) -> str | None:
         return "Features of similar size (a scaler), a smaller C or a larger max_iter help."
 
+    @property
+    def _ratio(self) -> float:
+        """The part of the penalty that is L1."""
+        return checked_ratio(self.l1_ratio)
+
     def _is_multinomial(self, problem: Problem) -> bool:
         """Whether the classes of a problem are learned together."""
         k = len(problem.classes)

@@ -33,6 +33,14 @@ def solved(estimator: Any, what: str) -> SolvedClassifier:
     return estimator
 
 
+def with_l2(estimator: Any, what: str) -> None:
+    """Refuse an estimator whose penalty is not L2, for which no bound is proved."""
+    if estimator._ratio > 0:
+        raise ValueError(
+            f"{what} needs an L2 penalty, for which its bounds are proved; found l1_ratio={estimator._ratio:g}"
+        )
+
+
 def copy_of(estimator: SolvedClassifier, **changed: Any) -> Any:
     """Return an estimator with the same parameters that has learned nothing."""
     return type(estimator)(**{**estimator.get_params(deep=False), **changed})
@@ -132,9 +140,8 @@ def _begin(state: Any, C: float, near: Sequence[tuple[float, Any]]) -> None:
     if type(state) is MarginState:
         parts = [(C / other * share) * each.alpha for other, each in near]
         state.alpha = np.sum(parts, axis=0)
-    else:
-        state.weights = np.sum([share * each.weights for _, each in near], axis=0)
-        state.bias = sum(share * each.bias for _, each in near)
+    state.weights = np.sum([share * each.weights for _, each in near], axis=0)
+    state.bias = sum(share * each.bias for _, each in near)
 
 
 def scored(plane: optimum_ball.Problem, proof: Evidence) -> Floats:

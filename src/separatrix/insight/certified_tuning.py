@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from separatrix.estimators.fitting import number
 from separatrix.estimators.solved import SolvedClassifier
-from separatrix.estimators.warm_fits import copy_of, solved
+from separatrix.estimators.warm_fits import copy_of, solved, with_l2
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.fold_bounds import FoldBounds
 from separatrix.insight.range_search import Search
@@ -180,9 +180,10 @@ def tune(
 def _parts(estimator: Any) -> tuple[list[tuple[str, Any]], SolvedClassifier]:
     """Return the steps before the last, and the last."""
     steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
-        return steps[:-1], solved(steps[-1][1], "tune")
-    return [], solved(estimator, "tune")
+    before, last = ([], estimator) if not isinstance(steps, list) or not steps else (steps[:-1], steps[-1][1])
+    last = solved(last, "tune")
+    with_l2(last, "tune")
+    return before, last
 
 
 def _range(C: Any) -> tuple[float, float]:

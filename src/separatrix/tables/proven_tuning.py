@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.estimators.warm_fits import with_l2
 from separatrix.insight.certified_tuning import MOST_FITS
 from separatrix.insight.fold_bounds import FoldBounds
 from separatrix.insight.range_search import Search
@@ -46,6 +47,7 @@ def prove(
         Rows to fit to, rows to score.
     """
     assert settings.within is not None
+    with_l2(estimator, "--within")
     _, grid = strength(settings)
     each = [
         FoldBounds(
