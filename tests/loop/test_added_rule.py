@@ -28,6 +28,7 @@ MAIN = r"""
 #include <string.h>
 
 #include "core.hpp"
+#include "descent.hpp"
 #include "dual.hpp"
 #include "exact.hpp"
 #include "margin.hpp"
@@ -37,9 +38,11 @@ extern const Kernels kernels;
 extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
 extern const ExactKernels exact_kernels;
+extern const DescentKernels descent_kernels;
 const DualKernels dual_kernels{};  // which no rule needs
 const MarginKernels margin_kernels{};
 const ExactKernels exact_kernels{};
+const DescentKernels descent_kernels{};
 }  // namespace sx::added
 
 // Reads n, d, eta, epochs and the rows, each after its class, and runs the rule of the name given; prints the bias, the

@@ -684,12 +684,16 @@ def test_fit_refuses_such_seconds_for_a_certificate_too(seconds, run):
 
 
 def test_a_class_that_is_lost_and_a_single_class_are_refused(run):
-    Path("rare.csv").write_text("a,y\n" + "".join(f"{k},u\n{k + 0.5},v\n" for k in range(8)) + "3,w\n")
-    labels = np.array([0, 1] * 8 + [2], dtype=np.int32)
-    seed = next(seed for seed in range(100) if 16 in TestSplit(np.bincount(labels), 0.2, seed).rows(labels)[1])
+    Path("rare.csv").write_text("a,y\n" + "".join(f"{k},c{k % 20:02}\n" for k in range(40)))
+    labels = (np.arange(40) % 20).astype(np.int32)  # more classes than test rows
+
+    def lost(seed):
+        return np.setdiff1d(labels, labels[TestSplit(np.bincount(labels), 0.2, seed).rows(labels)[0]]).tolist()
+
+    seed = next(seed for seed in range(1000) if lost(seed))
     status, _, err = run("compare", "rare.csv", "--target", "y", "--seed", seed, "--models", "tree")
     assert status == 2
-    assert "rare.csv: class 'w' has no training row with --test 0.2; use a smaller --test" in err
+    assert f"rare.csv: class 'c{lost(seed)[0]:02}' has no training row with --test 0.2; use a smaller --test" in err
     Path("one.csv").write_text("a,y\n1,u\n2,u\n")
     status, _, err = run("compare", "one.csv", "--target", "y")
     assert status == 2
