@@ -48,7 +48,8 @@ def compare(
         list[str] | None,
         typer.Option(
             help=f"Models to compare, separated by commas (may be repeated): {', '.join(MODELS)}, k-nn, tree, "
-            "sk-perceptron, sk-linear-svc, sk-logistic. [default: all]",
+            "sk-perceptron, sk-linear-svc, sk-logistic, sk-boosting (gradient-boosted trees: what a model that is not "
+            "linear gains). [default: all]",
             rich_help_panel=MODEL,
         ),
     ] = None,

@@ -23,6 +23,7 @@ from rich.console import Console
 from runner_tasks import Hungry, half, hungry, killed, measured_elsewhere, quick, slow, wrong
 from scipy.sparse import csr_matrix
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics.pairwise import rbf_kernel
@@ -62,6 +63,7 @@ THEIRS = {
     "sk-perceptron": Perceptron(max_iter=EPOCHS, random_state=0),
     "sk-linear-svc": LinearSVC(max_iter=EPOCHS, random_state=0),
     "sk-logistic": LogisticRegression(max_iter=EPOCHS),
+    "sk-boosting": HistGradientBoostingClassifier(random_state=0),
 }
 OURS = {"averaged": sx.Perceptron(readout="averaged", max_iter=EPOCHS, random_state=0), "kernel-svm": sx.KernelSVM()}
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -1,4 +1,4 @@
-"""The models in a comparison: every model of this package, and five of scikit-learn's for reference."""
+"""The models in a comparison: every model of this package, and six of scikit-learn's for reference."""
 
 from __future__ import annotations
 
@@ -92,6 +92,12 @@ def _their_logistic(recipe: Recipe) -> Any:
     return LogisticRegression(random_state=recipe.seed, **_their_epochs(recipe), **recipe.parameters)
 
 
+def _boosting(recipe: Recipe) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=recipe.seed, **recipe.parameters)
+
+
 def _their_epochs(recipe: Recipe) -> dict[str, int]:
     return {} if recipe.epochs is None else {"max_iter": recipe.epochs}
 
@@ -105,6 +111,7 @@ CONTENDERS = {
         Contender("sk-perceptron", False, _their_perceptron),
         Contender("sk-linear-svc", False, _their_svc),
         Contender("sk-logistic", False, _their_logistic),
+        Contender("sk-boosting", False, _boosting),
     )
 }
 # whose prediction time is measured against the training rows; k-NN without an index, as in the lectures
