@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.device_rows import on_device, to_numpy
 from separatrix.geometry.rows import is_sparse
 from separatrix.loop.engines import check_reduction
 from separatrix.loop.problem import Labels, Problem, check_weights, encode_labels
@@ -77,6 +78,8 @@ def encoded(estimator: Any, y: Any) -> Labels:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    if on_device(y):
+        y = to_numpy(y)
     if not (isinstance(y, np.ndarray) and y.ndim == 1):
         from sklearn.utils import column_or_1d
 

@@ -16,6 +16,7 @@ from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
+from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
@@ -261,6 +262,11 @@ class LinearSVM(SolvedClassifier):
             )
             if state.run is not None and state.run.ended in ("gap", "inseparable"):
                 return  # it was done before the others were cut short
+            if isinstance(rows, DeviceRows):
+                state.run = self._device_run(rows, signs if kept is None else signs[kept], costs, self.loss)
+                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+                state.run.go(epochs, halted)
+                return
             if state.run is None:
                 start = None
                 if state.alpha is not None:
@@ -301,7 +307,7 @@ class LinearSVM(SolvedClassifier):
         if counted.kept is None and not self._ratio:
             self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
         else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
-            scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
+            scores = to_numpy(self._decide(problem.rows)).reshape(problem.n, -1)
             slack = np.maximum(1.0 - signs.T * scores, 0.0)
             self.slack_ = slack[:, 0] if alone else slack
         with np.errstate(divide="ignore", over="ignore"):

@@ -13,6 +13,7 @@ from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence,
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
 from separatrix.estimators.solved import Ended, SolvedClassifier, one_or_all
+from separatrix.geometry.device_rows import DeviceRows
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
@@ -249,6 +250,11 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                     f"multi_class='multinomial' has no L1 penalty (found l1_ratio={self.l1_ratio!r}): use 'ovr'"
                 )
             return False
+        if isinstance(problem.rows, DeviceRows) and k > 2 and self.multi_class != "ovr":
+            raise ValueError(
+                f"several classes are not learned together on a device (found multi_class={self.multi_class!r}): use "
+                "'ovr', or rows in memory"
+            )
         few = k <= _MOST_CLASSES and k * problem.d <= _MOST_WEIGHTS
         return k > 2 and (self.multi_class == "multinomial" or (self.multi_class == "auto" and few))
 
@@ -320,7 +326,9 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 return  # it was done before the others were cut short
             start, tol = state.bias if self.fit_intercept else 0.0, float(self.tol)
             run: Any = state.run
-            if self.l1_ratio > 0:
+            if isinstance(rows, DeviceRows):
+                run = self._device_run(rows, signs, costs, "log")
+            elif self.l1_ratio > 0:
                 ratio = float(self.l1_ratio)
                 part = SparseTask(rows, signs, costs, ratio, squared=False, bias=bias, free=free, known_squares=squares)
                 run = sparse_run(part, tol, state.weights, start) if run is None else run

@@ -7,24 +7,26 @@ The table of a smooth loss only says where the next step goes, and is taken in s
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from separatrix.geometry.device_rows import to_numpy
 from separatrix.geometry.rows import Floats
 
-_CHUNK = 1 << 28  # numbers of the rows that are scaled or widened at once
+CHUNK = 1 << 28  # numbers of the rows that are scaled or widened at once
 
 
 class ArrayRows:
     """All rows of an array, in chunks."""
 
-    def __init__(self, values: Any, xp: Any, *, widen: bool = True) -> None:
+    def __init__(self, values: Any, xp: Any, *, widen: bool = True, chunk: int = CHUNK) -> None:
         self.xp, self._values = xp, values
         self.n, self.d = values.shape
         self.device = values.device
-        together = max(1, _CHUNK // self.d)
+        together = max(1, chunk // self.d)
         self._parts = [slice(first, min(first + together, self.n)) for first in range(0, self.n, together)]
         self._wide = self._values if values.dtype == xp.float64 else None
         if widen and self._wide is None and _room(values) > 2.5 * 8 * self.n * self.d:
@@ -61,6 +63,14 @@ class ArrayRows:
         upper = xp.concat([table, border[:, None]], axis=1)
         lower = xp.concat([border, xp.reshape(xp.sum(t), (1,))])
         return xp.concat([upper, lower[None, :]], axis=0)
+
+    def longest(self) -> float:
+        """Return an upper bound on ``|x|`` of every row."""
+        xp, most = self.xp, 0.0
+        for part in self._parts:
+            some = self._float(part)
+            most = max(most, float(xp.max(xp.sum(some * some, axis=1))))
+        return math.sqrt(1.001 * most + 1e-30) if math.isfinite(most) else math.inf
 
     def total(self, values: Any) -> float:
         """Return the sum of the values."""
@@ -103,15 +113,6 @@ class ArrayEquations:
         return both[:-1].copy(), float(both[-1])
 
 
-def to_numpy(values: Any) -> Floats:
-    """Return an array of any library as one of NumPy."""
-    if hasattr(values, "cpu"):  # torch
-        values = values.cpu()
-    elif hasattr(values, "get"):  # CuPy
-        values = values.get()
-    return np.asarray(values, dtype=np.float64)
-
-
 def _room(values: Any) -> float:
     """Return how many bytes the device of an array has free; none where that cannot be asked."""
     if type(values).__module__.partition(".")[0] == "torch" and values.is_cuda:
@@ -122,7 +123,7 @@ def _room(values: Any) -> float:
         import cupy
 
         return float(cupy.cuda.runtime.memGetInfo()[0])
-    return 0.0 if not isinstance(values, np.ndarray) else 0.0
+    return 0.0
 
 
 @contextmanager

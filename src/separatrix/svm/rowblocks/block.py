@@ -28,6 +28,9 @@ class BlockRows(Protocol):
     def gram(self, t: Any, *, exact: bool = True) -> Any:
         """Return the lower triangle of ``sum t (x, 1)(x, 1)'``; not exact, single precision will do."""
 
+    def longest(self) -> float:
+        """Return an upper bound on ``|x|`` of every row."""
+
     def total(self, values: Any) -> float:
         """Return the sum of the values."""
 
@@ -86,7 +89,14 @@ class Reach(NamedTuple):
     bend: float
 
 
-LEAST = {Reach: ("length",)}
+class Extent(NamedTuple):
+    """What bounds on rounding need: minus an upper bound on ``|x|``, and the sum of the costs."""
+
+    shortest: float  # the smallest
+    costs: float
+
+
+LEAST = {Reach: ("length",), Extent: ("shortest",)}
 
 
 def add(one: Any, other: Any) -> Any:
@@ -107,6 +117,21 @@ class Block:
         self.rows, self.signs, self.costs = rows, signs, costs
         self.scores = self.moved = rows.full(0.0)
 
+    def extent(self) -> Extent:
+        """Return what bounds on rounding need."""
+        return Extent(-self.rows.longest(), self.rows.total(self.costs))
+
+    def of_rows(self, loss: Any, w: Floats, bias: float) -> tuple[Any, Any]:
+        """Return alpha, and how far each margin is below 1; of the hinge, alpha near a bound is at the bound."""
+        self.begin(w)
+        xp, costs = self.rows.xp, self.costs
+        margins = self.signs * (self.scores + bias)
+        slack = xp.where(margins < 1.0, 1.0 - margins, 0.0 * margins)
+        if loss is not None:
+            return costs * loss.pull(xp, margins), slack
+        alpha = xp.where(self.alpha < 1e-5 * self.surplus * costs, 0.0 * costs, self.alpha)
+        return xp.where(self.room < 1e-5 * self.slack * costs, costs, alpha), slack
+
     # ------------------------------------------------------------------------------------------ a smooth loss
 
     def begin(self, w: Floats) -> None:
@@ -124,7 +149,7 @@ class Block:
             total(costs * loss.second(self.rows.xp, pulls)),
         )
 
-    def curve(self, loss: Any, bias: float) -> Curve:
+    def curve(self, loss: Any, bias: float, exact: bool) -> Curve:
         """Return loss, gradient by class and the weighted table of products."""
         xp, rows, costs = self.rows.xp, self.rows, self.costs
         margins = self.signs * (self.scores + bias)
@@ -132,7 +157,7 @@ class Block:
         above, below = self._by_class(costs * pulls)
         return Curve(
             rows.total(costs * loss.value(xp, margins)), *rows.back(above, below), rows.total(above), rows.total(below),
-            rows.gram(costs * loss.second(xp, pulls), exact=False),
+            rows.gram(costs * loss.second(xp, pulls), exact=exact),
         )  # fmt: skip
 
     def spilt(self, loss: Any, bias: float, part: float, sign: float) -> Slope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,10 @@ class CoreRows:
     def gram(self, t: Floats, *, exact: bool = True) -> Floats:
         """Return the lower triangle of ``sum t (x, 1)(x, 1)'``, in double precision."""
         return _core.gram(self._matrix, t)
+
+    def longest(self) -> float:
+        """Return an upper bound on ``|x|`` of every row."""
+        return math.sqrt(float(_core.square_norms(self._matrix).max())) * (1.0 + 1e-12)
 
     def total(self, values: Floats) -> float:
         """Return the sum of the values."""

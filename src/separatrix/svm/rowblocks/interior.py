@@ -14,18 +14,17 @@ from typing import Any
 import numpy as np
 
 from separatrix.svm.rowblocks.block import Inside, Reach, Right
-from separatrix.svm.rowblocks.solution import BlockSolution
+from separatrix.svm.rowblocks.solution import BlockSolution, RoundingBound
 from separatrix.svm.rowblocks.stores import Store
 
 _TO_THE_WALL = 0.995
-EXACT = 1e-3  # relative gap from which the table is to be exact; before, single precision will do
+EXACT = 1e-4  # relative gap from which the table is to be exact; before, single precision will do
 _START = 0.25  # times C: the products that go to 0, at the start
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # what is not finite ends the path
 def follow(
     store: Store,
-    cost: float,
     *,
     tol: float,
     free: bool = True,
@@ -36,23 +35,29 @@ def follow(
 ) -> BlockSolution:
     """Minimise ``|w|^2 / 2 + sum C max(0, 1 - m)`` until the gap is at most ``tol`` of the value.
 
-    ``cost`` is the mean C of a row; ``free`` and ``constant`` are as in ``newton``.
+    ``free`` and ``constant`` are as in ``newton``.
     """
     began = time.perf_counter()
     biased, lean = free or constant > 0, 1.0 / constant**2 if constant else 0.0
     w, b = np.zeros(store.d), 0.0
     best = BlockSolution(w, b)
-    store.each("centre", w, b, _START * cost)
+    extent = store.sum("extent")
+    bound = RoundingBound(store.n, store.d, -extent.shortest, extent.costs)
+    exact, before = False, math.inf
+    store.each("centre", w, b, _START * extent.costs / store.n)
     while True:
-        here: Inside = store.sum("measure", w, b, best.relative_gap < EXACT)
+        exact = exact or best.relative_gap < EXACT
+        here: Inside = store.sum("measure", w, b, exact)
         primal = here.loss + 0.5 * (float(w @ w) + lean * b * b)
-        gap = primal - _dual(here, free=free, constant=constant)
+        dual, alpha, along = _dual(here, free=free, constant=constant)
+        gap = primal - dual
         if not math.isfinite(here.complement + primal):
             best.ended = "rounding"
             break
         best.history.add(primal, primal - gap, time.perf_counter() - began, exact=True, method="interior")
         if gap < best.gap:
-            best.weights, best.bias, best.primal, best.gap = w, b, primal, gap
+            best.weights, best.bias, best.primal, best.gap = w, b, primal, max(gap, 0.0)
+            best.rounding = bound.hinge(best, alpha, along)
         tell(best)
         if best.relative_gap <= tol:
             best.ended = "gap"
@@ -73,6 +78,11 @@ def follow(
 
         mu = here.complement / (2 * store.n)
         step, bias_step = solve(here.right, here.right_total)
+        if not (exact or (np.isfinite(step).all() and gap < 0.9 * before)):
+            exact = True  # single precision does not do
+            before = gap
+            continue
+        before = gap
         reach: Reach = store.sum("predict", step, b, bias_step)
         length = min(reach.length, 1.0)
         ahead = (1.0 - length) * here.complement + length * length * reach.bend
@@ -87,8 +97,8 @@ def follow(
     return best
 
 
-def _dual(here: Inside, *, free: bool, constant: float) -> float:
-    """Return the dual value of alpha, scaled down in the heavier class where the bias is free."""
+def _dual(here: Inside, *, free: bool, constant: float) -> tuple[float, float, float]:
+    """Return the dual value of alpha, scaled down in the heavier class where the bias is free; its sum; ``|v|``."""
     scale = (1.0, 1.0)
     if free:
         least = min(here.above_total, here.below_total)
@@ -96,4 +106,5 @@ def _dual(here: Inside, *, free: bool, constant: float) -> float:
     v = scale[0] * here.above - scale[1] * here.below
     balance = scale[0] * here.above_total - scale[1] * here.below_total
     gain = scale[0] * here.above_total + scale[1] * here.below_total
-    return gain - 0.5 * (float(v @ v) + (constant * balance) ** 2)
+    square = float(v @ v) + (constant * balance) ** 2
+    return gain - 0.5 * square, gain, math.sqrt(square)

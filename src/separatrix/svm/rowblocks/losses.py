@@ -10,6 +10,7 @@ class LogBlock:
     """``log(1 + exp(-m))``."""
 
     name = "log"
+    curvature = 0.25
 
     @staticmethod
     def value(xp: Any, m: Any) -> Any:
@@ -39,6 +40,7 @@ class SquaredHingeBlock:
     """``max(0, 1 - m)^2``."""
 
     name = "squared_hinge"
+    curvature = 2.0
 
     @staticmethod
     def value(xp: Any, m: Any) -> Any:

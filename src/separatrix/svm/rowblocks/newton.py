@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.svm.rowblocks.block import Curve
-from separatrix.svm.rowblocks.solution import BlockSolution
+from separatrix.svm.rowblocks.solution import BlockSolution, RoundingBound
 from separatrix.svm.rowblocks.stores import Store
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -42,12 +42,14 @@ def newton(
     weights, bias = np.zeros(store.d), 0.0
     best = BlockSolution(weights, bias)
     fresh = True  # the scores were computed from the weights, not added up from steps
-    idle = 0
+    idle, exact = 0, False
+    extent = store.sum("extent")
+    bound = RoundingBound(store.n, store.d, -extent.shortest, extent.costs)
     store.each("begin", weights)
     while True:
         if biased:
             bias = _best_bias(store, loss, bias, lean)
-        here: Curve = store.sum("curve", loss, bias)
+        here: Curve = store.sum("curve", loss, bias, exact)
         primal = here.loss + 0.5 * (float(weights @ weights) + lean * bias * bias)
         gradient, spilt = weights - (here.above - here.below), 0.0
         balance = here.above_total - here.below_total
@@ -57,9 +59,13 @@ def newton(
         gap = 0.5 * float(proven @ proven) + spilt
         if constant:
             gap += 0.5 * (bias / constant - constant * balance) ** 2
-        if gap < best.gap or (fresh and best.ended):
+        if gap < best.gap:
             idle = 0 if gap < 0.9 * best.gap else idle + 1
             best.weights, best.bias, best.primal, best.gap = weights, bias, primal, gap
+            best.rounding = bound.smooth(
+                best, here.above_total + here.below_total, float(np.sqrt(proven @ proven)), loss.curvature,
+                1.0 if free else constant,
+            )  # fmt: skip
         else:
             idle += 1
         best.history.add(primal, primal - gap, time.perf_counter() - began, exact=True, method="newton")
@@ -79,15 +85,22 @@ def newton(
         bias_step = bias_step if biased else 0.0
         slope = float(gradient @ step) + (lean * bias - balance) * bias_step
         if not (math.isfinite(slope) and slope < 0.0):
-            best.ended = "rounding"
-            break
+            if exact:
+                best.ended = "rounding"
+                break
+            exact = True  # single precision did not do
+            continue
         store.each("aim", step)
         length = _length(store, loss, (weights, bias, primal), (step, bias_step, slope), lean)
         if length == 0.0:
-            best.ended = "rounding"
-            break
+            if exact:
+                best.ended = "rounding"
+                break
+            exact = True
+            continue
         store.each("slide", length)
         weights, bias, fresh = weights + length * step, bias + length * bias_step, False
+        exact = exact or idle > 0
         best.iterations += 1
     return best
 

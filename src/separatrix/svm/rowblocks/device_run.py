@@ -1,0 +1,110 @@
+"""One task on rows of a device, as a run that the estimators know: ``go``, then ``solution``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from separatrix.geometry.device_rows import DeviceRows, to_numpy
+from separatrix.geometry.rows import Floats
+from separatrix.svm.history import MarginHistory
+from separatrix.svm.rowblocks.array_rows import CHUNK
+from separatrix.svm.rowblocks.array_store import ArrayStore
+from separatrix.svm.rowblocks.interior import follow
+from separatrix.svm.rowblocks.losses import LogBlock, SquaredHingeBlock
+from separatrix.svm.rowblocks.newton import newton
+from separatrix.svm.rowblocks.solution import BlockSolution
+
+LOSSES: dict[str, Any] = {"log": LogBlock, "squared_hinge": SquaredHingeBlock, "hinge": None}
+_SMALLER = 16  # so many times smaller chunks where the memory of the device does not do
+
+
+class DeviceSolution:
+    """A solution with the dual weights and the slack of each row, which come from the device when they are asked for."""
+
+    def __init__(self, plain: BlockSolution, of_rows: Callable[[], tuple[Floats, Floats]], least: float) -> None:
+        self.weights, self.bias, self.primal, self.rounding = plain.weights, plain.bias, plain.primal, plain.rounding
+        self.gap, self.relative_gap, self.proven_gap, self.least = plain.gap, plain.relative_gap, plain.proven_gap, least
+        self._ask = of_rows
+
+    @cached_property
+    def _of_rows(self) -> tuple[Floats, Floats]:
+        return self._ask()
+
+    @property
+    def alpha(self) -> Floats:
+        """The dual weights."""
+        return self._of_rows[0]
+
+    @property
+    def slack(self) -> Floats:
+        """How far each margin is below 1."""
+        return self._of_rows[1]
+
+
+class DeviceRun:
+    """A run of Newton's method (log, squared hinge) or of the interior-point method (hinge)."""
+
+    witness = None
+    hard = False
+    epochs = iterations_before = 0
+    widest = 0.0
+    ended = ""
+
+    def __init__(
+        self, rows: DeviceRows, signs: Floats, costs: Floats, loss: str, tol: float, *, constant: float, free: bool
+    ) -> None:
+        self._rows, self._signs, self._costs, self._loss = rows, signs, costs, loss
+        self.tol, self._constant, self._free = tol, constant, free
+        self.newton = None if loss == "hinge" else self
+        self.history, self.iterations = MarginHistory(), 0
+        self.tell: Callable[[Any], None] | None = None
+
+    def go(self, max_iter: int, halted: Callable[[], bool]) -> DeviceSolution:
+        """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so."""
+        for chunk in (CHUNK, CHUNK // _SMALLER, CHUNK // _SMALLER**2):
+            try:
+                self.solution = self._solve(max_iter, halted, widen=chunk == CHUNK, chunk=chunk)
+                return self.solution
+            except Exception as problem:
+                if not _is_memory(problem):
+                    raise
+                reason = str(problem).partition("\n")[0][:200]
+        raise MemoryError(
+            f"the device has too little memory to train on {self._rows.shape[0]} rows, whose state takes "
+            f"{15 * 8 * self._rows.shape[0] / 2**30:.2f} GiB beside them, even in small parts: free some, or train on "
+            f"fewer rows ({reason})"
+        )
+
+    def put_down(self) -> None:
+        """Keep nothing to go on from."""
+
+    def _solve(self, max_iter: int, halted: Callable[[], bool], *, widen: bool, chunk: int) -> DeviceSolution:
+        def tell(reached: BlockSolution) -> None:
+            self.history, self.iterations = reached.history, reached.iterations
+            if self.tell is not None:
+                self.tell(self)
+
+        store = ArrayStore(self._rows.values, self._signs, self._costs, self._rows.xp, widen=widen, chunk=chunk)
+        loss, how = LOSSES[self._loss], {"tol": self.tol, "free": self._free, "constant": self._constant}
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            if loss is None:
+                reached = follow(store, max_iter=max_iter, halted=halted, tell=tell, **how)
+            else:
+                reached = newton(store, loss, max_iter=max_iter, halted=halted, tell=tell, **how)
+        self.history, self.iterations = reached.history, reached.iterations
+        self.ended = reached.ended
+
+        def of_rows() -> tuple[Floats, Floats]:
+            return tuple(map(to_numpy, store.block.of_rows(loss, reached.weights, reached.bias)))  # type: ignore[return-value]
+
+        return DeviceSolution(reached, of_rows, 1e-16 * float(self._costs.sum()))
+
+
+def _is_memory(problem: Exception) -> bool:
+    """Whether a device is out of memory, in the words of its library."""
+    return isinstance(problem, MemoryError) or type(problem).__name__ in ("OutOfMemoryError", "AcceleratorError")
