@@ -135,8 +135,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Refuse rows on a device where there is no solver for them."""
         name = type(self).__name__
         raise TypeError(
-            f"{name} learns from rows in memory only: copy them there (X.cpu() in torch, X.get() in CuPy); LinearSVM and "
-            "LogisticRegression take rows on a device"
+            f"{name} learns from rows in memory only: copy them there (X.cpu() in torch, X.get() in CuPy); "
+            "LinearSVM and LogisticRegression take rows on a device"
         )
 
     def _default_stop(self) -> Stop | None:

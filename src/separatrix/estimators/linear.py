@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class LinearClassifier(Certified, Classifier):
             scores = rows.decide(self.coef_, self.intercept_)
             if not bool(rows.xp.all(rows.xp.isfinite(scores))):
                 rows.check_finite()
-            return scores[:, 0] if scores.shape[1] == 1 else scores
+            return cast(Floats, scores[:, 0] if scores.shape[1] == 1 else scores)
         activations = _core.decide(rows.matrix, self.coef_, self.intercept_, threads(self.n_jobs))
         if not np.isfinite(activations).all():
             rows.check_finite()

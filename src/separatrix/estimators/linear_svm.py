@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
@@ -29,6 +28,8 @@ from separatrix.svm.task import MarginTask
 from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
+_OF_ROWS = ("support_", "n_support_", "dual_coef_", "slack_")
+_MOST_FETCHED = 1 << 20  # numbers about rows that are fetched from a device
 
 
 @dataclass(eq=False)
@@ -256,17 +257,17 @@ class LinearSVM(SolvedClassifier):
             if ratio > 0:
                 solve_sparsely(state, epochs, halted)
                 return
+            if isinstance(rows, DeviceRows):
+                state.run = self._device_run(problem, counted, state.positive, self.loss)
+                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+                state.run.go(epochs, halted)
+                return
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
             task = MarginTask(
                 rows, signs if kept is None else signs[kept], costs, self.loss == "squared_hinge", bias, free, squares
             )
             if state.run is not None and state.run.ended in ("gap", "inseparable"):
                 return  # it was done before the others were cut short
-            if isinstance(rows, DeviceRows):
-                state.run = self._device_run(rows, signs if kept is None else signs[kept], costs, self.loss)
-                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
-                state.run.go(epochs, halted)
-                return
             if state.run is None:
                 start = None
                 if state.alpha is not None:
@@ -296,20 +297,16 @@ class LinearSVM(SolvedClassifier):
         self._spread.add_sample(problem.rows)
         runs: list[Any] = [state.run for state in states if state.run is not None]
         answers = [run.solution for run in runs]
-        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
-        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
         alone = len(states) == 1
         self.coef_ = np.stack([answer.weights for answer in answers])
         self.intercept_ = np.array([answer.bias for answer in answers])
-        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
-        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
-        self.dual_coef_ = (signs * alphas)[:, self.support_]
-        if counted.kept is None and not self._ratio:
-            self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
-        else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
-            scores = to_numpy(self._decide(problem.rows)).reshape(problem.n, -1)
-            slack = np.maximum(1.0 - signs.T * scores, 0.0)
-            self.slack_ = slack[:, 0] if alone else slack
+        device = isinstance(problem.rows, DeviceRows)
+        alphas: Any = [None] * len(answers)
+        if device and problem.n * len(answers) > _MOST_FETCHED:
+            for name in _OF_ROWS:
+                self.__dict__.pop(name, None)
+        else:
+            alphas = self._keep_of_rows(problem, states, answers, counted)
         with np.errstate(divide="ignore", over="ignore"):
             self.margin_ = one_or_all([float(1.0 / _length(answer.weights)) for answer in answers])
         self.objective_ = one_or_all([answer.primal for answer in answers])
@@ -328,11 +325,27 @@ class LinearSVM(SolvedClassifier):
         self.status_ = joint_status(ends, problem.classes)
         self._cut_short = any(run.ended == "halted" for run in runs)
         for state, run, alpha in zip(states, runs, alphas, strict=True):
-            if not sparse:
+            if not sparse and not device:
                 state.alpha = alpha
             state.weights, state.bias = run.solution.weights.copy(), float(run.solution.bias)
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
+
+    def _keep_of_rows(self, problem: Problem, states: list[Any], answers: list[Any], counted: CostedRows) -> Any:
+        """Set the attributes that are about rows; return their dual weights, task by task."""
+        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
+        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
+        alone = len(states) == 1
+        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
+        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
+        self.dual_coef_ = (signs * alphas)[:, self.support_]
+        if counted.kept is None and not self._ratio:
+            self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
+        else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
+            scores = to_numpy(self._decide(problem.rows)).reshape(problem.n, -1)
+            slack = np.maximum(1.0 - signs.T * scores, 0.0)
+            self.slack_ = slack[:, 0] if alone else slack
+        return alphas
 
     def _claims(
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
@@ -340,6 +353,8 @@ class LinearSVM(SolvedClassifier):
         settings = record.settings
         if ratio_of(settings["penalty"], settings["l1_ratio"]) > 0:
             return {}
+        if not hasattr(self, "dual_coef_"):
+            return {}  # what no one kept cannot be claimed
         signed = np.zeros(len(record.codes))
         signed[self.support_] = self.dual_coef_[which]
         costs = np.full(data.n, float(settings["C"]))

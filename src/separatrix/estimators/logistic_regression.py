@@ -316,18 +316,20 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self._solve_each([state], stop, ask, keep)
 
     def _run_each(self, problem: Problem, states: list[Any], stop: Stop) -> None:
-        rows, costs, squares, kept = self._costed_rows(problem)
+        counted = self._costed_rows(problem)
+        rows, costs, squares, kept = counted
         bias, free = self._bias_kind()
 
         def ask(state: LogisticState, epochs: int, halted: Callable[[], bool]) -> None:
-            signs = np.where(problem.codes == state.positive, 1.0, -1.0)
-            signs = signs if kept is None else signs[kept]
             if state.run is not None and state.run.ended in ("gap", "rounding"):
                 return  # it was done before the others were cut short
             start, tol = state.bias if self.fit_intercept else 0.0, float(self.tol)
             run: Any = state.run
+            if not isinstance(rows, DeviceRows):
+                signs = np.where(problem.codes == state.positive, 1.0, -1.0)
+                signs = signs if kept is None else signs[kept]
             if isinstance(rows, DeviceRows):
-                run = self._device_run(rows, signs, costs, "log")
+                run = self._device_run(problem, counted, state.positive, "log")
             elif self.l1_ratio > 0:
                 ratio = float(self.l1_ratio)
                 part = SparseTask(rows, signs, costs, ratio, squared=False, bias=bias, free=free, known_squares=squares)

@@ -117,12 +117,15 @@ class SolvedClassifier(LinearClassifier):
         """The part of the penalty that is L1."""
         return 0.0
 
-    def _device_run(self, rows: DeviceRows, signs: Floats, costs: Floats, loss: str) -> Any:
+    def _device_run(self, problem: Problem, counted: CostedRows, positive: int, loss: str) -> Any:
         """Return a run of one task on rows of a device."""
         from separatrix.svm.rowblocks.device_run import DeviceRun
 
         constant, free = self._bias_kind()
-        return DeviceRun(rows, signs, costs, loss, float(self.tol), constant=constant, free=free)
+        codes = problem.codes if counted.kept is None else problem.codes[counted.kept]
+        costs = float(self.C) if counted.kept is None else counted.costs
+        assert isinstance(counted.rows, DeviceRows)
+        return DeviceRun(counted.rows, codes, positive, costs, loss, float(self.tol), constant=constant, free=free)
 
     def _bias_for(self, later: bool) -> None:
         """The solver has a bias of its own."""
@@ -134,14 +137,14 @@ class SolvedClassifier(LinearClassifier):
 
     def _costed_rows(self, problem: Problem) -> CostedRows:
         """Leave rows of weight 0 out, and refuse numbers whose squares overflow."""
-        costs = np.full(problem.n, float(self.C))
+        device = isinstance(problem.rows, DeviceRows)
+        costs = np.full(1 if device and problem.weights is None else problem.n, float(self.C))
         kept = None
         if problem.weights is not None:
             kept = np.flatnonzero(problem.weights > 0)
             costs = costs[kept] * problem.weights[kept]
             if len(kept) < problem.n:
                 problem.rows.check_finite()  # the rows that are left out too
-        device = isinstance(problem.rows, DeviceRows)
         if kept is None or len(kept) == problem.n:
             rows = problem.rows
         else:

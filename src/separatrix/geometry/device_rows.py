@@ -10,7 +10,7 @@ import numpy as np
 from separatrix.geometry.moments import SAMPLE
 from separatrix.geometry.rows import Floats, Rows
 
-_CHUNK = 1 << 28  # numbers that are looked at together
+_CHUNK = 1 << 24  # numbers that are looked at together
 
 
 def on_device(X: Any) -> bool:
@@ -56,12 +56,14 @@ class DeviceRows(Rows):
         self._host: Rows | None = None
         if self.values.ndim != 2:
             raise ValueError(
-                f"X must have one row for each example (2 dimensions); found shape {tuple(self.values.shape)}. Expected "
-                "2D array: reshape(-1, 1) makes rows of one feature, reshape(1, -1) one row"
+                f"X must have one row for each example (2 dimensions); found shape {tuple(self.values.shape)}. "
+                "Expected 2D array: reshape(-1, 1) makes rows of one feature, reshape(1, -1) one row"
             )
         if min(self.values.shape) < 1:
             n, d = self.values.shape
-            raise ValueError(f"X is empty: found array with {n} sample(s) and {d} feature(s); a minimum of 1 is required")
+            raise ValueError(
+                f"X is empty: found array with {n} sample(s) and {d} feature(s); a minimum of 1 is required"
+            )
         kind = str(self.values.dtype).rpartition(".")[2]
         if not ("float" in kind and "complex" not in kind):
             raise ValueError(f"X on a device must hold floating-point numbers; found {kind}: convert it, as to float32")

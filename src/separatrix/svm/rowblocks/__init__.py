@@ -1,6 +1,6 @@
-"""The optimum over blocks of rows, wherever they live: map a function over the blocks, add in a fixed tree.
+"""The optimum over blocks of rows: a solver sees sums over rows, and what is kept for a row stays with its block.
 
-``tree`` cuts the rows and adds, ``stores`` hold the blocks, ``block`` is the arithmetic of one block, ``newton`` (log
-loss, squared hinge) and ``interior`` (hinge) are the solvers, which see sums only. The cut and the tree depend on the
-shape of the data alone, so that the result does not depend on how many threads, processes or machines there are.
+``block`` is the arithmetic of one block, in the functions of the array API standard; ``array_rows`` are the products
+with rows on a device, ``store`` holds them; ``newton`` (log loss, squared hinge) and ``interior`` (hinge) are the
+solvers, and ``device_run`` is what the estimators call.
 """

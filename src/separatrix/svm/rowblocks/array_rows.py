@@ -15,6 +15,7 @@ import numpy as np
 
 from separatrix.geometry.device_rows import to_numpy
 from separatrix.geometry.rows import Floats
+from separatrix.svm.rowblocks.block import Precision, stride
 
 CHUNK = 1 << 28  # numbers of the rows that are scaled or widened at once
 
@@ -39,6 +40,8 @@ class ArrayRows:
     def times(self, w: Floats) -> Any:
         """Return ``w.x`` of every row."""
         there = self.to_device(w)
+        if not w.any():
+            return self.full(0.0)
         parts = [self._double(part) @ there for part in self._parts]
         return parts[0] if len(parts) == 1 else self.xp.concat(parts)
 
@@ -50,19 +53,25 @@ class ArrayRows:
             total = one if total is None else total + one
         return list(to_numpy(total))
 
-    def gram(self, t: Any, *, exact: bool = True) -> Any:
-        """Return ``sum t (x, 1)(x, 1)'``; not exact, single precision will do."""
-        xp, table, border = self.xp, None, None
+    def gram(self, t: Any, how: Precision) -> Any:
+        """Return ``sum t (x, 1)(x, 1)'``."""
+        xp = self.xp
+        table: Any = None
+        border: Any = None
+        exact = how is Precision.DOUBLE
+        step = stride(self.n, self.d) if how is Precision.SAMPLE else 1
         with _quick_products(xp, not exact):
             for part in self._parts:
+                part = slice(part.start, part.stop, step)
                 some = self._double(part) if exact else self._float(part)
                 weights = xp.astype(t[part], some.dtype, copy=False)
                 one, edge = (some * weights[:, None]).T @ some, weights @ some
                 one, edge = (xp.astype(each, xp.float64, copy=False) for each in (one, edge))
                 table, border = (one, edge) if table is None else (table + one, border + edge)
+        total = xp.sum(t[::step])
         upper = xp.concat([table, border[:, None]], axis=1)
-        lower = xp.concat([border, xp.reshape(xp.sum(t), (1,))])
-        return xp.concat([upper, lower[None, :]], axis=0)
+        lower = xp.concat([border, xp.reshape(total, (1,))])
+        return step * xp.concat([upper, lower[None, :]], axis=0)
 
     def longest(self) -> float:
         """Return an upper bound on ``|x|`` of every row."""
@@ -85,7 +94,11 @@ class ArrayRows:
         return self.xp.full((self.n,), value, dtype=self.xp.float64, device=self.device)
 
     def _double(self, part: slice) -> Any:
-        return self._wide[part, :] if self._wide is not None else self.xp.astype(self._values[part, :], self.xp.float64, copy=False)
+        return (
+            self._wide[part, :]
+            if self._wide is not None
+            else self.xp.astype(self._values[part, :], self.xp.float64, copy=False)
+        )
 
     def _float(self, part: slice) -> Any:
         return self.xp.astype(self._values[part, :], self.xp.float32, copy=False)

@@ -7,9 +7,26 @@ so that the same lines serve NumPy and a GPU; products with the rows are those o
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from separatrix.geometry.rows import Floats
+
+_ROWS_A_COLUMN = 200  # of a sample for a table: its error is about the root of one part in so many
+_SPARSEST = 16
+
+
+class Precision(Enum):
+    """How a table of products is computed: in double; in single precision, where that is faster; from some rows."""
+
+    DOUBLE = 0
+    SINGLE = 1
+    SAMPLE = 2
+
+
+def stride(n: int, d: int) -> int:
+    """Return one in how many rows are enough for a table that says where the next step goes."""
+    return min(max(n // (_ROWS_A_COLUMN * (d + 1)), 1), _SPARSEST)
 
 
 class BlockRows(Protocol):
@@ -25,8 +42,8 @@ class BlockRows(Protocol):
     def back(self, *several: Any) -> list[Floats]:
         """Return ``sum r x`` for each of several r."""
 
-    def gram(self, t: Any, *, exact: bool = True) -> Any:
-        """Return the lower triangle of ``sum t (x, 1)(x, 1)'``; not exact, single precision will do."""
+    def gram(self, t: Any, how: Precision) -> Any:
+        """Return the lower triangle of ``sum t (x, 1)(x, 1)'``."""
 
     def longest(self) -> float:
         """Return an upper bound on ``|x|`` of every row."""
@@ -50,7 +67,7 @@ class Slope(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """What one iteration of Newton's method needs: the loss, ``sum alpha x`` and ``sum alpha`` of each class, the table."""
+    """What Newton's method needs: the loss, ``sum alpha x`` and ``sum alpha`` of each class, the table of products."""
 
     loss: float
     above: Floats
@@ -90,24 +107,10 @@ class Reach(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """What bounds on rounding need: minus an upper bound on ``|x|``, and the sum of the costs."""
+    """What bounds on rounding need: an upper bound on ``|x|`` of every row, and the sum of the costs."""
 
-    shortest: float  # the smallest
+    longest: float
     costs: float
-
-
-LEAST = {Reach: ("length",), Extent: ("shortest",)}
-
-
-def add(one: Any, other: Any) -> Any:
-    """Return the sum of two tuples of sums, field by field; the smaller of two smallest values."""
-    smallest = LEAST.get(type(one), ())
-    return type(one)(
-        *(
-            min(a, b) if field in smallest else a + b
-            for field, a, b in zip(one._fields, one, other, strict=True)
-        )
-    )
 
 
 class Block:
@@ -119,7 +122,7 @@ class Block:
 
     def extent(self) -> Extent:
         """Return what bounds on rounding need."""
-        return Extent(-self.rows.longest(), self.rows.total(self.costs))
+        return Extent(self.rows.longest(), self.rows.total(self.costs))
 
     def of_rows(self, loss: Any, w: Floats, bias: float) -> tuple[Any, Any]:
         """Return alpha, and how far each margin is below 1; of the hinge, alpha near a bound is at the bound."""
@@ -149,16 +152,16 @@ class Block:
             total(costs * loss.second(self.rows.xp, pulls)),
         )
 
-    def curve(self, loss: Any, bias: float, exact: bool) -> Curve:
+    def curve(self, loss: Any, bias: float, how: Precision) -> Curve:
         """Return loss, gradient by class and the weighted table of products."""
         xp, rows, costs = self.rows.xp, self.rows, self.costs
         margins = self.signs * (self.scores + bias)
         pulls = loss.pull(xp, margins)
         above, below = self._by_class(costs * pulls)
-        return Curve(
-            rows.total(costs * loss.value(xp, margins)), *rows.back(above, below), rows.total(above), rows.total(below),
-            rows.gram(costs * loss.second(xp, pulls), exact=exact),
-        )  # fmt: skip
+        from_above, from_below = rows.back(above, below)
+        table = rows.gram(costs * loss.second(xp, pulls), how)
+        value = rows.total(costs * loss.value(xp, margins))
+        return Curve(value, from_above, from_below, rows.total(above), rows.total(below), table)
 
     def spilt(self, loss: Any, bias: float, part: float, sign: float) -> Slope:
         """Return what it costs the dual to take this part from alpha of one class (as the value)."""
@@ -195,7 +198,7 @@ class Block:
     # ------------------------------------------------------------------------------------------ the hinge
 
     def centre(self, w: Floats, bias: float, mu: float) -> None:
-        """Take the place on the central path that belongs to these weights: ``mu / (C - alpha) - mu / alpha = 1 - m``."""
+        """Take the place of these weights on the central path: ``mu / (C - alpha) - mu / alpha = 1 - m``."""
         self.begin(w)
         xp, costs = self.rows.xp, self.costs
         distance = 1.0 - self.signs * (self.scores + bias)
@@ -203,7 +206,7 @@ class Block:
         self.alpha, self.room = (costs * (2.0 * mu / (root + side * costs)) for side in (-distance, distance))
         self.surplus, self.slack = mu / self.alpha, mu / self.room
 
-    def measure(self, w: Floats, bias: float, exact: bool) -> Inside:
+    def measure(self, w: Floats, bias: float, how: Precision) -> Inside:
         """Return what is missing at these weights, the values, and the equations of the predictor."""
         rows, xp = self.rows, self.rows.xp
         self.begin(w)
@@ -218,7 +221,7 @@ class Block:
             rows.total(missing * self.alpha),
             rows.total(self.costs * xp.where(wanted > 0, wanted, 0.0 * wanted)),
             from_above, from_below, rows.total(above), rows.total(below), right, rows.total(pull),
-            rows.gram(weight, exact=exact),
+            rows.gram(weight, how),
         )  # fmt: skip
 
     def predict(self, step: Floats, bias: float, bias_step: float) -> Reach:
@@ -229,7 +232,7 @@ class Block:
     def correct(self, bias: float, aim: float) -> Right:
         """Return the right-hand side of the corrector."""
         pull = self.signs * self._weight() * self._corrected(bias, aim)[0]
-        return Right(*self.rows.back(pull), self.rows.total(pull))
+        return Right(self.rows.back(pull)[0], self.rows.total(pull))
 
     def step(self, step: Floats, bias: float, bias_step: float, aim: float) -> Reach:
         """Return how far the corrector's step may go; it is kept for ``move``."""
@@ -269,6 +272,8 @@ class Block:
         for place, change in (
             (self.alpha, alpha), (self.room, -alpha), (self.surplus, surplus), (self.slack, slack),
         ):  # fmt: skip
-            walls = xp.where(change < 0, -place / xp.where(change < 0, change, -1.0 + 0.0 * change), float("inf") + 0.0 * change)
+            walls = xp.where(
+                change < 0, -place / xp.where(change < 0, change, -1.0 + 0.0 * change), float("inf") + 0.0 * change
+            )
             least = min(least, self.rows.smallest(walls))
         return Reach(least, self.rows.total(surplus * alpha) - self.rows.total(slack * alpha))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -13,22 +12,27 @@ from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.rowblocks.array_rows import CHUNK
-from separatrix.svm.rowblocks.array_store import ArrayStore
 from separatrix.svm.rowblocks.interior import follow
 from separatrix.svm.rowblocks.losses import LogBlock, SquaredHingeBlock
 from separatrix.svm.rowblocks.newton import newton
 from separatrix.svm.rowblocks.solution import BlockSolution
+from separatrix.svm.rowblocks.store import ArrayStore
 
 LOSSES: dict[str, Any] = {"log": LogBlock, "squared_hinge": SquaredHingeBlock, "hinge": None}
 _SMALLER = 16  # so many times smaller chunks where the memory of the device does not do
 
 
 class DeviceSolution:
-    """A solution with the dual weights and the slack of each row, which come from the device when they are asked for."""
+    """A solution with the dual weights and slack of each row, which come from the device when they are asked for."""
 
     def __init__(self, plain: BlockSolution, of_rows: Callable[[], tuple[Floats, Floats]], least: float) -> None:
         self.weights, self.bias, self.primal, self.rounding = plain.weights, plain.bias, plain.primal, plain.rounding
-        self.gap, self.relative_gap, self.proven_gap, self.least = plain.gap, plain.relative_gap, plain.proven_gap, least
+        self.gap, self.relative_gap, self.proven_gap, self.least = (
+            plain.gap,
+            plain.relative_gap,
+            plain.proven_gap,
+            least,
+        )
         self._ask = of_rows
 
     @cached_property
@@ -56,9 +60,10 @@ class DeviceRun:
     ended = ""
 
     def __init__(
-        self, rows: DeviceRows, signs: Floats, costs: Floats, loss: str, tol: float, *, constant: float, free: bool
-    ) -> None:
-        self._rows, self._signs, self._costs, self._loss = rows, signs, costs, loss
+        self, rows: DeviceRows, codes: Any, positive: int, costs: Any, loss: str, tol: float, *, constant: float,
+        free: bool,
+    ) -> None:  # fmt: skip
+        self._rows, self._codes, self._positive, self._costs, self._loss = rows, codes, positive, costs, loss
         self.tol, self._constant, self._free = tol, constant, free
         self.newton = None if loss == "hinge" else self
         self.history, self.iterations = MarginHistory(), 0
@@ -89,8 +94,12 @@ class DeviceRun:
             if self.tell is not None:
                 self.tell(self)
 
-        store = ArrayStore(self._rows.values, self._signs, self._costs, self._rows.xp, widen=widen, chunk=chunk)
-        loss, how = LOSSES[self._loss], {"tol": self.tol, "free": self._free, "constant": self._constant}
+        xp, values = self._rows.xp, self._rows.values
+        positive = xp.asarray(self._codes, device=values.device) == self._positive
+        signs = 2.0 * xp.astype(positive, xp.float64) - 1.0
+        store = ArrayStore(values, signs, self._costs, xp, widen=widen, chunk=chunk)
+        loss = LOSSES[self._loss]
+        how: dict[str, Any] = {"tol": self.tol, "free": self._free, "constant": self._constant}
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             if loss is None:
                 reached = follow(store, max_iter=max_iter, halted=halted, tell=tell, **how)
@@ -100,9 +109,10 @@ class DeviceRun:
         self.ended = reached.ended
 
         def of_rows() -> tuple[Floats, Floats]:
-            return tuple(map(to_numpy, store.block.of_rows(loss, reached.weights, reached.bias)))  # type: ignore[return-value]
+            alpha, slack = store.block.of_rows(loss, reached.weights, reached.bias)
+            return to_numpy(alpha), to_numpy(slack)
 
-        return DeviceSolution(reached, of_rows, 1e-16 * float(self._costs.sum()))
+        return DeviceSolution(reached, of_rows, 1e-16 * store.rows.total(store.block.costs))
 
 
 def _is_memory(problem: Exception) -> bool:

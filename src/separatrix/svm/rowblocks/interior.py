@@ -1,7 +1,7 @@
 """The primal-dual interior-point method for the hinge over blocks of rows (see ``svm/interior.py`` for the method).
 
 The state of a row, its alpha, the room to C, the surplus and the slack of its margin, stays with its block. Every
-iteration gives a gap that is proved: alpha lies between its bounds, and scaled down in the heavier class it is balanced.
+iteration proves a gap: alpha lies between its bounds, and scaled down in the heavier class it is balanced.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.svm.rowblocks.block import Inside, Reach, Right
+from separatrix.svm.rowblocks.block import Inside, Precision, Reach, Right
 from separatrix.svm.rowblocks.solution import BlockSolution, RoundingBound
-from separatrix.svm.rowblocks.stores import Store
+from separatrix.svm.rowblocks.store import Store
 
+_PATIENCE = 3  # iterations without a smaller gap, after which the table is to be exact
 _TO_THE_WALL = 0.995
-EXACT = 1e-4  # relative gap from which the table is to be exact; before, single precision will do
+EXACT = 1e-6  # relative gap from which the table is to be exact; before, single precision will do
 _START = 0.25  # times C: the products that go to 0, at the start
 
 
@@ -42,12 +43,12 @@ def follow(
     w, b = np.zeros(store.d), 0.0
     best = BlockSolution(w, b)
     extent = store.sum("extent")
-    bound = RoundingBound(store.n, store.d, -extent.shortest, extent.costs)
-    exact, before = False, math.inf
+    bound = RoundingBound(store.n, store.d, extent.longest, extent.costs)
+    exact, improved = False, 0
     store.each("centre", w, b, _START * extent.costs / store.n)
     while True:
-        exact = exact or best.relative_gap < EXACT
-        here: Inside = store.sum("measure", w, b, exact)
+        exact = exact or best.relative_gap < EXACT or best.iterations - improved > _PATIENCE
+        here: Inside = store.sum("measure", w, b, Precision.DOUBLE if exact else Precision.SINGLE)
         primal = here.loss + 0.5 * (float(w @ w) + lean * b * b)
         dual, alpha, along = _dual(here, free=free, constant=constant)
         gap = primal - dual
@@ -57,6 +58,7 @@ def follow(
         best.history.add(primal, primal - gap, time.perf_counter() - began, exact=True, method="interior")
         if gap < best.gap:
             best.weights, best.bias, best.primal, best.gap = w, b, primal, max(gap, 0.0)
+            improved = best.iterations
             best.rounding = bound.hinge(best, alpha, along)
         tell(best)
         if best.relative_gap <= tol:
@@ -65,7 +67,7 @@ def follow(
         if best.iterations >= max_iter or halted():
             best.ended = "iterations" if best.iterations >= max_iter else "halted"
             break
-        if gap > 1e3 * best.gap and best.relative_gap < 1e-6 or not here.complement > 0.0:
+        if (gap > 1e3 * best.gap and best.relative_gap < 1e-6) or not here.complement > 0.0:
             best.ended = "rounding"
             break
         missing = here.above - here.below - w
@@ -78,11 +80,9 @@ def follow(
 
         mu = here.complement / (2 * store.n)
         step, bias_step = solve(here.right, here.right_total)
-        if not (exact or (np.isfinite(step).all() and gap < 0.9 * before)):
+        if not (exact or np.isfinite(step).all()):
             exact = True  # single precision does not do
-            before = gap
             continue
-        before = gap
         reach: Reach = store.sum("predict", step, b, bias_step)
         length = min(reach.length, 1.0)
         ahead = (1.0 - length) * here.complement + length * length * reach.bend

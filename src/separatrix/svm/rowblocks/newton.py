@@ -13,13 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.svm.rowblocks.block import Curve
+from separatrix.svm.rowblocks.block import Curve, Precision
 from separatrix.svm.rowblocks.solution import BlockSolution, RoundingBound
-from separatrix.svm.rowblocks.stores import Store
+from separatrix.svm.rowblocks.store import Store
 
 _UNIT = float(np.finfo(np.float64).eps)
 _BALANCED = 1e-10
 _ARMIJO = 1e-4
+_PATIENCE = 4  # iterations without a smaller gap where rounding decides
+_BETTER = {Precision.SAMPLE: Precision.SINGLE, Precision.SINGLE: Precision.DOUBLE, Precision.DOUBLE: Precision.DOUBLE}
+_FALLING = 1e-12
+_STRAIGHT = 0.1  # part of the slope at the start of a step that may be left at its end
+_SLOW = 0.2  # a gap that falls by less asks for a better table
 
 
 def newton(
@@ -39,69 +44,68 @@ def newton(
     """
     began = time.perf_counter()
     biased, lean = free or constant > 0, 1.0 / constant**2 if constant else 0.0
+    extent = store.sum("extent")
+    bound = RoundingBound(store.n, store.d, extent.longest, extent.costs)
     weights, bias = np.zeros(store.d), 0.0
     best = BlockSolution(weights, bias)
     fresh = True  # the scores were computed from the weights, not added up from steps
-    idle, exact = 0, False
-    extent = store.sum("extent")
-    bound = RoundingBound(store.n, store.d, -extent.shortest, extent.costs)
+    idle, before, how = 0, math.inf, Precision.SAMPLE
     store.each("begin", weights)
     while True:
         if biased:
             bias = _best_bias(store, loss, bias, lean)
-        here: Curve = store.sum("curve", loss, bias, exact)
+        here: Curve = store.sum("curve", loss, bias, how)
         primal = here.loss + 0.5 * (float(weights @ weights) + lean * bias * bias)
-        gradient, spilt = weights - (here.above - here.below), 0.0
+        gradient = weights - (here.above - here.below)
         balance = here.above_total - here.below_total
-        proven = gradient
-        if free:
-            proven, spilt = _balanced(store, loss, here, weights, bias)
+        proven, spilt = _balanced(store, loss, here, weights, bias) if free else (gradient, 0.0)
         gap = 0.5 * float(proven @ proven) + spilt
         if constant:
             gap += 0.5 * (bias / constant - constant * balance) ** 2
-        if gap < best.gap:
-            idle = 0 if gap < 0.9 * best.gap else idle + 1
+        idle = 0 if gap < 0.9 * best.gap else idle + 1
+        if gap < best.gap or best.ended:
             best.weights, best.bias, best.primal, best.gap = weights, bias, primal, gap
-            best.rounding = bound.smooth(
-                best, here.above_total + here.below_total, float(np.sqrt(proven @ proven)), loss.curvature,
-                1.0 if free else constant,
-            )  # fmt: skip
-        else:
-            idle += 1
+            alpha, length = here.above_total + here.below_total, float(np.sqrt(proven @ proven))
+            best.rounding = bound.smooth(best, alpha, length, loss.curvature, 1.0 if free else constant)
+        if best.ended:
+            break
         best.history.add(primal, primal - gap, time.perf_counter() - began, exact=True, method="newton")
         tell(best)
-        if best.relative_gap <= tol:
-            if fresh:
-                best.ended = "gap"
-                break
-            store.each("begin", weights)
-            fresh = True
-            best.gap = math.inf
-            continue
-        if best.iterations >= max_iter or halted() or idle >= 4:
-            best.ended = "iterations" if best.iterations >= max_iter else "rounding" if idle >= 4 else "halted"
+        if best.relative_gap <= tol and fresh:
+            best.ended = "gap"
             break
-        step, bias_step = store.equations(here.table, lean if biased else None).solve(-gradient, balance - lean * bias)
-        bias_step = bias_step if biased else 0.0
-        slope = float(gradient @ step) + (lean * bias - balance) * bias_step
-        if not (math.isfinite(slope) and slope < 0.0):
-            if exact:
-                best.ended = "rounding"
-                break
-            exact = True  # single precision did not do
+        if best.relative_gap <= tol:  # as it seems: look once more, with scores from the weights
+            store.each("begin", weights)
+            fresh, best.gap = True, math.inf
             continue
-        store.each("aim", step)
-        length = _length(store, loss, (weights, bias, primal), (step, bias_step, slope), lean)
-        if length == 0.0:
-            if exact:
+        if best.iterations >= max_iter or halted():
+            best.ended = "iterations" if best.iterations >= max_iter else "halted"
+        else:
+            right_bias = balance - lean * bias
+            step, bias_step = store.equations(here.table, lean if biased else None).solve(-gradient, right_bias)
+            bias_step = bias_step if biased else 0.0
+            slope = float(gradient @ step) - right_bias * bias_step
+            length = 0.0
+            if math.isfinite(slope) and slope < 0.0:
+                if -slope > _FALLING * primal:  # the value still falls, whatever the gap does meanwhile
+                    idle = 0
+                store.each("aim", step)
+                if idle < _PATIENCE:
+                    length = _length(store, loss, (weights, bias, primal), (step, bias_step, slope), lean)
+            if length > 0.0:
+                store.each("slide", length)
+                weights, bias, fresh = weights + length * step, bias + length * bias_step, False
+                best.iterations += 1
+                if gap > _SLOW * before:
+                    how = _BETTER[how]
+                before = gap
+            elif how is not Precision.DOUBLE:
+                how = Precision.DOUBLE
+            else:
                 best.ended = "rounding"
-                break
-            exact = True
-            continue
-        store.each("slide", length)
-        weights, bias, fresh = weights + length * step, bias + length * bias_step, False
-        exact = exact or idle > 0
-        best.iterations += 1
+        if best.ended:  # what is returned is computed from its weights
+            weights, bias = best.weights, best.bias
+            store.each("begin", weights)
     return best
 
 
@@ -139,7 +143,9 @@ def _balanced(store: Store, loss: Any, here: Curve, weights: Any, bias: float) -
     return weights - (kept[0] * here.above - kept[1] * here.below), max(spilt, 0.0)
 
 
-def _length(store: Store, loss: Any, place: tuple[Any, float, float], step: tuple[Any, float, float], lean: float) -> float:
+def _length(
+    store: Store, loss: Any, place: tuple[Any, float, float], step: tuple[Any, float, float], lean: float
+) -> float:
     """Return a length of the step at which the value has fallen enough; 0 where rounding decides."""
     weights, bias, primal = place
     direction, bias_step, slope = step
@@ -152,7 +158,7 @@ def _length(store: Store, loss: Any, place: tuple[Any, float, float], step: tupl
         there = store.sum("along", loss, bias, bias_step, length)
         value = there.value + 0.5 * (start + 2.0 * length * cross + length * length * square)
         tilt = there.slope + cross + length * square
-        if value <= primal + _ARMIJO * length * slope + allowed and abs(tilt) <= 0.5 * abs(slope):
+        if value <= primal + _ARMIJO * length * slope + allowed and abs(tilt) <= _STRAIGHT * abs(slope):
             return length
         if value > primal + _ARMIJO * length * slope + allowed or tilt > 0.0:
             high = length

@@ -10,7 +10,6 @@ import numpy as np
 from separatrix.geometry.rows import Floats
 from separatrix.svm.history import MarginHistory
 
-
 _UNIT = float(np.finfo(np.float64).eps)
 
 

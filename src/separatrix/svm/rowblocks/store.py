@@ -1,11 +1,27 @@
-"""All rows of one array in one block, on whatever device they are."""
+"""Where blocks of rows live: so far all rows of one array in one block, on whatever device they are."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from separatrix.svm.rowblocks.array_rows import ArrayEquations, ArrayRows
 from separatrix.svm.rowblocks.block import Block
+
+
+class Store(Protocol):
+    """Blocks of rows, and what the solvers do with them."""
+
+    n: int
+    d: int
+
+    def sum(self, method: str, *given: Any) -> Any:
+        """Call a method of every block; add up what they return."""
+
+    def each(self, method: str, *given: Any) -> None:
+        """Call a method of every block."""
+
+    def equations(self, table: Any, lean: float | None) -> Any:
+        """Return Newton's equations for a sum of tables."""
 
 
 class ArrayStore:
@@ -14,7 +30,8 @@ class ArrayStore:
     def __init__(self, values: Any, signs: Any, costs: Any, xp: Any, **how: Any) -> None:
         self.rows = ArrayRows(values, xp, **how)
         self.n, self.d = self.rows.n, self.rows.d
-        self.block = Block(self.rows, self.rows.to_device(signs), self.rows.to_device(costs))
+        each = self.rows.full(costs) if isinstance(costs, float) else self.rows.to_device(costs)
+        self.block = Block(self.rows, self.rows.to_device(signs), each)
 
     def sum(self, method: str, *given: Any) -> Any:
         """Call a method of the block."""
