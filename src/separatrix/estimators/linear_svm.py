@@ -133,6 +133,8 @@ class LinearSVM(SolvedClassifier):
 
     Notes
     -----
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+
     A sample weight
     multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
     double.
@@ -258,7 +260,7 @@ class LinearSVM(SolvedClassifier):
                 solve_sparsely(state, epochs, halted)
                 return
             if isinstance(rows, DeviceRows):
-                state.run = self._device_run(problem, counted, state.positive, self.loss)
+                state.run = self._device_run(problem, counted, state.positive, self.loss, fetch=self._fetches(problem))
                 state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
                 state.run.go(epochs, halted)
                 return
@@ -302,11 +304,11 @@ class LinearSVM(SolvedClassifier):
         self.intercept_ = np.array([answer.bias for answer in answers])
         device = isinstance(problem.rows, DeviceRows)
         alphas: Any = [None] * len(answers)
-        if device and problem.n * len(answers) > _MOST_FETCHED:
+        if self._fetches(problem):
+            alphas = self._keep_of_rows(problem, states, answers, counted)
+        else:
             for name in _OF_ROWS:
                 self.__dict__.pop(name, None)
-        else:
-            alphas = self._keep_of_rows(problem, states, answers, counted)
         with np.errstate(divide="ignore", over="ignore"):
             self.margin_ = one_or_all([float(1.0 / _length(answer.weights)) for answer in answers])
         self.objective_ = one_or_all([answer.primal for answer in answers])
@@ -330,6 +332,11 @@ class LinearSVM(SolvedClassifier):
             state.weights, state.bias = run.solution.weights.copy(), float(run.solution.bias)
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
+
+    def _fetches(self, problem: Problem) -> bool:
+        """Whether what is known of each row is kept: of rows on a device only if they are few."""
+        numbers = problem.n * len(positives(len(problem.classes)))
+        return not isinstance(problem.rows, DeviceRows) or numbers <= _MOST_FETCHED
 
     def _keep_of_rows(self, problem: Problem, states: list[Any], answers: list[Any], counted: CostedRows) -> Any:
         """Set the attributes that are about rows; return their dual weights, task by task."""

@@ -143,6 +143,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
     Notes
     -----
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
     all sums are double.
 
@@ -329,7 +331,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 signs = np.where(problem.codes == state.positive, 1.0, -1.0)
                 signs = signs if kept is None else signs[kept]
             if isinstance(rows, DeviceRows):
-                run = self._device_run(problem, counted, state.positive, "log")
+                run = self._device_run(problem, counted, state.positive, "log", fetch=False)
             elif self.l1_ratio > 0:
                 ratio = float(self.l1_ratio)
                 part = SparseTask(rows, signs, costs, ratio, squared=False, bias=bias, free=free, known_squares=squares)

@@ -117,7 +117,7 @@ class SolvedClassifier(LinearClassifier):
         """The part of the penalty that is L1."""
         return 0.0
 
-    def _device_run(self, problem: Problem, counted: CostedRows, positive: int, loss: str) -> Any:
+    def _device_run(self, problem: Problem, counted: CostedRows, positive: int, loss: str, *, fetch: bool) -> Any:
         """Return a run of one task on rows of a device."""
         from separatrix.svm.rowblocks.device_run import DeviceRun
 
@@ -125,7 +125,9 @@ class SolvedClassifier(LinearClassifier):
         codes = problem.codes if counted.kept is None else problem.codes[counted.kept]
         costs = float(self.C) if counted.kept is None else counted.costs
         assert isinstance(counted.rows, DeviceRows)
-        return DeviceRun(counted.rows, codes, positive, costs, loss, float(self.tol), constant=constant, free=free)
+        return DeviceRun(
+            counted.rows, codes, positive, costs, loss, float(self.tol), constant=constant, free=free, fetch=fetch
+        )
 
     def _bias_for(self, later: bool) -> None:
         """The solver has a bias of its own."""

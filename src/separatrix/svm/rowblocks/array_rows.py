@@ -26,7 +26,7 @@ class ArrayRows:
     def __init__(self, values: Any, xp: Any, *, widen: bool = True, chunk: int = CHUNK) -> None:
         self.xp, self._values = xp, values
         self.n, self.d = values.shape
-        self.device = values.device
+        self.device, self.chunk = values.device, chunk
         together = max(1, chunk // self.d)
         self._parts = [slice(first, min(first + together, self.n)) for first in range(0, self.n, together)]
         self._wide = self._values if values.dtype == xp.float64 else None

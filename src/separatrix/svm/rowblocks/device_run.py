@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.svm.history import MarginHistory
-from separatrix.svm.rowblocks.array_rows import CHUNK
+from separatrix.svm.rowblocks.array_rows import CHUNK, ArrayRows
 from separatrix.svm.rowblocks.interior import follow
 from separatrix.svm.rowblocks.losses import LogBlock, SquaredHingeBlock
 from separatrix.svm.rowblocks.newton import newton
@@ -23,9 +22,9 @@ _SMALLER = 16  # so many times smaller chunks where the memory of the device doe
 
 
 class DeviceSolution:
-    """A solution with the dual weights and slack of each row, which come from the device when they are asked for."""
+    """A solution, with the dual weights and the slack of each row if they were fetched."""
 
-    def __init__(self, plain: BlockSolution, of_rows: Callable[[], tuple[Floats, Floats]], least: float) -> None:
+    def __init__(self, plain: BlockSolution, of_rows: tuple[Floats, Floats] | None, least: float) -> None:
         self.weights, self.bias, self.primal, self.rounding = plain.weights, plain.bias, plain.primal, plain.rounding
         self.gap, self.relative_gap, self.proven_gap, self.least = (
             plain.gap,
@@ -33,21 +32,8 @@ class DeviceSolution:
             plain.proven_gap,
             least,
         )
-        self._ask = of_rows
-
-    @cached_property
-    def _of_rows(self) -> tuple[Floats, Floats]:
-        return self._ask()
-
-    @property
-    def alpha(self) -> Floats:
-        """The dual weights."""
-        return self._of_rows[0]
-
-    @property
-    def slack(self) -> Floats:
-        """How far each margin is below 1."""
-        return self._of_rows[1]
+        if of_rows is not None:
+            self.alpha, self.slack = of_rows
 
 
 class DeviceRun:
@@ -61,9 +47,10 @@ class DeviceRun:
 
     def __init__(
         self, rows: DeviceRows, codes: Any, positive: int, costs: Any, loss: str, tol: float, *, constant: float,
-        free: bool,
+        free: bool, fetch: bool,
     ) -> None:  # fmt: skip
         self._rows, self._codes, self._positive, self._costs, self._loss = rows, codes, positive, costs, loss
+        self._fetch = fetch
         self.tol, self._constant, self._free = tol, constant, free
         self.newton = None if loss == "hinge" else self
         self.history, self.iterations = MarginHistory(), 0
@@ -94,10 +81,12 @@ class DeviceRun:
             if self.tell is not None:
                 self.tell(self)
 
-        xp, values = self._rows.xp, self._rows.values
+        xp, values, kept = self._rows.xp, self._rows.values, self._rows.products
+        if kept is None or kept.chunk != chunk:
+            self._rows.products = kept = None
+            self._rows.products = kept = ArrayRows(values, xp, widen=widen, chunk=chunk)
         positive = xp.asarray(self._codes, device=values.device) == self._positive
-        signs = 2.0 * xp.astype(positive, xp.float64) - 1.0
-        store = ArrayStore(values, signs, self._costs, xp, widen=widen, chunk=chunk)
+        store = ArrayStore(kept, 2.0 * xp.astype(positive, xp.float64) - 1.0, self._costs)
         loss = LOSSES[self._loss]
         how: dict[str, Any] = {"tol": self.tol, "free": self._free, "constant": self._constant}
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -108,11 +97,11 @@ class DeviceRun:
         self.history, self.iterations = reached.history, reached.iterations
         self.ended = reached.ended
 
-        def of_rows() -> tuple[Floats, Floats]:
+        of_rows = None
+        if self._fetch:
             alpha, slack = store.block.of_rows(loss, reached.weights, reached.bias)
-            return to_numpy(alpha), to_numpy(slack)
-
-        return DeviceSolution(reached, of_rows, 1e-16 * store.rows.total(store.block.costs))
+            of_rows = to_numpy(alpha), to_numpy(slack)
+        return DeviceSolution(reached, of_rows, 1e-16 * kept.total(store.block.costs))
 
 
 def _is_memory(problem: Exception) -> bool:

@@ -27,11 +27,11 @@ class Store(Protocol):
 class ArrayStore:
     """The rows of an array of the array API standard."""
 
-    def __init__(self, values: Any, signs: Any, costs: Any, xp: Any, **how: Any) -> None:
-        self.rows = ArrayRows(values, xp, **how)
-        self.n, self.d = self.rows.n, self.rows.d
-        each = self.rows.full(costs) if isinstance(costs, float) else self.rows.to_device(costs)
-        self.block = Block(self.rows, self.rows.to_device(signs), each)
+    def __init__(self, rows: ArrayRows, signs: Any, costs: Any) -> None:
+        self.rows = rows
+        self.n, self.d = rows.n, rows.d
+        each = rows.full(costs) if isinstance(costs, float) else rows.to_device(costs)
+        self.block = Block(rows, rows.to_device(signs), each)
 
     def sum(self, method: str, *given: Any) -> Any:
         """Call a method of the block."""
