@@ -9,6 +9,7 @@ in a file, leave the data behind. The claims are about the settings of ``fit``, 
 from __future__ import annotations
 
 import hashlib
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,7 @@ from separatrix.certificates.model import (
 )
 from separatrix.certificates.proving import prove
 from separatrix.estimators.one_vs_rest import positives
+from separatrix.geometry.device_rows import DeviceRows, rows_of, to_numpy
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.loop.problem import Problem
 
@@ -66,20 +68,26 @@ class FitRecord:
         return self.one_run and same
 
     def rows(self) -> Rows | None:
-        """Return the rows; None if they are gone or no longer what they were."""
+        """Return the rows, in memory; None if they are gone or no longer what they were."""
         kept = self._rows()
-        rows = kept if kept is None or isinstance(kept, Rows) else Rows(kept)
-        return rows if rows is not None and _key(rows) == self._key else None
+        rows = kept if kept is None or isinstance(kept, Rows) else rows_of(kept)
+        if rows is None or _key(rows) != self._key:
+            return None
+        return Rows(to_numpy(rows.values)) if isinstance(rows, DeviceRows) else rows
 
 
 def _size(rows: Rows) -> int:
     values = rows.values
+    if isinstance(rows, DeviceRows):
+        return 8 * math.prod(rows.shape)
     return int(values.data.nbytes + values.indices.nbytes if is_sparse(values) else values.nbytes)
 
 
 def _key(rows: Rows) -> tuple[Any, ...]:
     n = rows.shape[0]
-    if _size(rows) > _KEYED and n > _SOME:
+    if isinstance(rows, DeviceRows):
+        rows = rows.sample(_SOME)
+    elif _size(rows) > _KEYED and n > _SOME:
         rows = Rows(rows.values[np.linspace(0, n - 1, _SOME).astype(np.intp)])
     return n, hashlib.blake2b(_core.row_keys(rows.matrix, 0, 1).tobytes(), digest_size=16).digest()
 

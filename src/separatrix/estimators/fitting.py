@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.device_rows import namespace, on_device, to_numpy
 from separatrix.geometry.rows import is_sparse
 from separatrix.loop.engines import check_reduction
 from separatrix.loop.problem import Labels, Problem, check_weights, encode_labels
@@ -77,11 +78,29 @@ def encoded(estimator: Any, y: Any) -> Labels:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    if on_device(y):
+        labels = device_labels(y)
+        if labels is not None:
+            return labels
+        y = to_numpy(y)
     if not (isinstance(y, np.ndarray) and y.ndim == 1):
         from sklearn.utils import column_or_1d
 
         y = column_or_1d(y, warn=True)
     return encode_labels(y)
+
+
+def device_labels(y: Any) -> Labels | None:
+    """Return labels on a device as codes, if they are two whole numbers; None for others."""
+    xp = namespace(y)
+    if y.ndim != 1 or not y.shape[0] or not xp.isdtype(y.dtype, "integral"):
+        return None
+    low, high = xp.min(y), xp.max(y)
+    if not bool(xp.all((y == low) | (y == high))):
+        return None
+    classes = np.unique(np.array([int(low), int(high)], dtype=to_numpy(y[:1]).dtype))
+    codes = to_numpy(xp.astype(y == high, xp.int32)) if len(classes) > 1 else np.zeros(y.shape[0], dtype=np.int32)
+    return Labels(classes, codes)
 
 
 def checked_labels(codes: Any, classes: NDArray[Any]) -> Labels:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from separatrix.estimators.fitting import threads
 from separatrix.estimators.kept_errors import count_exactly
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
 from separatrix.estimators.online import OnlineClassifier
+from separatrix.geometry.device_rows import DeviceRows
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import predicted_ties, ties
 from separatrix.loop.order import order_of
@@ -40,6 +41,11 @@ class LinearClassifier(Certified, Classifier):
     _state: type  # the class of what each task keeps
 
     def _decide(self, rows: Rows) -> Floats:
+        if isinstance(rows, DeviceRows):
+            scores = rows.decide(self.coef_, self.intercept_)
+            if not bool(rows.xp.all(rows.xp.isfinite(scores))):
+                rows.check_finite()
+            return cast(Floats, scores[:, 0] if scores.shape[1] == 1 else scores)
         activations = _core.decide(rows.matrix, self.coef_, self.intercept_, threads(self.n_jobs))
         if not np.isfinite(activations).all():
             rows.check_finite()

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
+from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
@@ -28,6 +28,8 @@ from separatrix.svm.task import MarginTask
 from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
+_OF_ROWS = ("support_", "n_support_", "dual_coef_", "slack_")
+_MOST_FETCHED = 1 << 20  # numbers about rows that are fetched from a device
 
 
 @dataclass(eq=False)
@@ -131,6 +133,8 @@ class LinearSVM(SolvedClassifier):
 
     Notes
     -----
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+
     A sample weight
     multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
     double.
@@ -255,6 +259,11 @@ class LinearSVM(SolvedClassifier):
             if ratio > 0:
                 solve_sparsely(state, epochs, halted)
                 return
+            if isinstance(rows, DeviceRows):
+                state.run = self._device_run(problem, counted, state.positive, self.loss, fetch=self._fetches(problem))
+                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+                state.run.go(epochs, halted)
+                return
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
             task = MarginTask(
                 rows, signs if kept is None else signs[kept], costs, self.loss == "squared_hinge", bias, free, squares
@@ -290,20 +299,16 @@ class LinearSVM(SolvedClassifier):
         self._spread.add_sample(problem.rows)
         runs: list[Any] = [state.run for state in states if state.run is not None]
         answers = [run.solution for run in runs]
-        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
-        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
         alone = len(states) == 1
         self.coef_ = np.stack([answer.weights for answer in answers])
         self.intercept_ = np.array([answer.bias for answer in answers])
-        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
-        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
-        self.dual_coef_ = (signs * alphas)[:, self.support_]
-        if counted.kept is None and not self._ratio:
-            self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
-        else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
-            scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
-            slack = np.maximum(1.0 - signs.T * scores, 0.0)
-            self.slack_ = slack[:, 0] if alone else slack
+        device = isinstance(problem.rows, DeviceRows)
+        alphas: Any = [None] * len(answers)
+        if self._fetches(problem):
+            alphas = self._keep_of_rows(problem, states, answers, counted)
+        else:
+            for name in _OF_ROWS:
+                self.__dict__.pop(name, None)
         with np.errstate(divide="ignore", over="ignore"):
             self.margin_ = one_or_all([float(1.0 / _length(answer.weights)) for answer in answers])
         self.objective_ = one_or_all([answer.primal for answer in answers])
@@ -322,11 +327,32 @@ class LinearSVM(SolvedClassifier):
         self.status_ = joint_status(ends, problem.classes)
         self._cut_short = any(run.ended == "halted" for run in runs)
         for state, run, alpha in zip(states, runs, alphas, strict=True):
-            if not sparse:
+            if not sparse and not device:
                 state.alpha = alpha
             state.weights, state.bias = run.solution.weights.copy(), float(run.solution.bias)
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
+
+    def _fetches(self, problem: Problem) -> bool:
+        """Whether what is known of each row is kept: of rows on a device only if they are few."""
+        numbers = problem.n * len(positives(len(problem.classes)))
+        return not isinstance(problem.rows, DeviceRows) or numbers <= _MOST_FETCHED
+
+    def _keep_of_rows(self, problem: Problem, states: list[Any], answers: list[Any], counted: CostedRows) -> Any:
+        """Set the attributes that are about rows; return their dual weights, task by task."""
+        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
+        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
+        alone = len(states) == 1
+        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
+        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
+        self.dual_coef_ = (signs * alphas)[:, self.support_]
+        if counted.kept is None and not self._ratio:
+            self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
+        else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
+            scores = to_numpy(self._decide(problem.rows)).reshape(problem.n, -1)
+            slack = np.maximum(1.0 - signs.T * scores, 0.0)
+            self.slack_ = slack[:, 0] if alone else slack
+        return alphas
 
     def _claims(
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
@@ -334,6 +360,8 @@ class LinearSVM(SolvedClassifier):
         settings = record.settings
         if ratio_of(settings["penalty"], settings["l1_ratio"]) > 0:
             return {}
+        if not hasattr(self, "dual_coef_"):
+            return {}  # what no one kept cannot be claimed
         signed = np.zeros(len(record.codes))
         signed[self.support_] = self.dual_coef_[which]
         costs = np.full(data.n, float(settings["C"]))

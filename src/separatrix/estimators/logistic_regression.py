@@ -13,6 +13,7 @@ from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence,
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
 from separatrix.estimators.solved import Ended, SolvedClassifier, one_or_all
+from separatrix.geometry.device_rows import DeviceRows
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
@@ -142,6 +143,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
     Notes
     -----
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
     all sums are double.
 
@@ -249,6 +252,11 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                     f"multi_class='multinomial' has no L1 penalty (found l1_ratio={self.l1_ratio!r}): use 'ovr'"
                 )
             return False
+        if isinstance(problem.rows, DeviceRows) and k > 2 and self.multi_class != "ovr":
+            raise ValueError(
+                f"several classes are not learned together on a device (found multi_class={self.multi_class!r}): use "
+                "'ovr', or rows in memory"
+            )
         few = k <= _MOST_CLASSES and k * problem.d <= _MOST_WEIGHTS
         return k > 2 and (self.multi_class == "multinomial" or (self.multi_class == "auto" and few))
 
@@ -310,17 +318,21 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self._solve_each([state], stop, ask, keep)
 
     def _run_each(self, problem: Problem, states: list[Any], stop: Stop) -> None:
-        rows, costs, squares, kept = self._costed_rows(problem)
+        counted = self._costed_rows(problem)
+        rows, costs, squares, kept = counted
         bias, free = self._bias_kind()
 
         def ask(state: LogisticState, epochs: int, halted: Callable[[], bool]) -> None:
-            signs = np.where(problem.codes == state.positive, 1.0, -1.0)
-            signs = signs if kept is None else signs[kept]
             if state.run is not None and state.run.ended in ("gap", "rounding"):
                 return  # it was done before the others were cut short
             start, tol = state.bias if self.fit_intercept else 0.0, float(self.tol)
             run: Any = state.run
-            if self.l1_ratio > 0:
+            if not isinstance(rows, DeviceRows):
+                signs = np.where(problem.codes == state.positive, 1.0, -1.0)
+                signs = signs if kept is None else signs[kept]
+            if isinstance(rows, DeviceRows):
+                run = self._device_run(problem, counted, state.positive, "log", fetch=False)
+            elif self.l1_ratio > 0:
                 ratio = float(self.l1_ratio)
                 part = SparseTask(rows, signs, costs, ratio, squared=False, bias=bias, free=free, known_squares=squares)
                 run = sparse_run(part, tol, state.weights, start) if run is None else run
