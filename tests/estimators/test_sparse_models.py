@@ -446,6 +446,8 @@ BAD = [
     (sx.LinearSVM(penalty="elasticnet"), ValueError, "penalty='elasticnet' needs a smooth loss"),
     (sx.LinearSVM(penalty="l0"), ValueError, "penalty must be one of l2, l1, elasticnet; found 'l0'"),
     (margin_model(2.0), ValueError, "l1_ratio must lie between 0"),
+    (sx.LinearSVM(l1_ratio=0.3), ValueError, "l1_ratio=0.3 has no effect with penalty='l2': use penalty='elasticnet'"),
+    (sx.LinearSVM(loss="squared_hinge", penalty="l1", l1_ratio=0.3), ValueError, "has no effect with penalty='l1'"),
     (margin_model(C=math.inf), ValueError, "C=inf allows no slack"),
 ]
 

@@ -30,7 +30,6 @@ from separatrix.text import times
 _MULTI_CLASS = ("auto", "multinomial", "ovr")
 _MOST_WEIGHTS = 2_000_000  # of a multinomial model, with "auto"
 _MOST_CLASSES = 100
-_NEVER = 80.0  # by how much the score of a class without examples is below the mean of the others
 
 
 @dataclass(eq=False)
@@ -274,17 +273,15 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _run_multinomial(self, problem: Problem, state: MultinomialState, stop: Stop) -> None:
         rows, costs, squares, kept = self._costed_rows(problem)
         bias, free = self._bias_kind()
-        counted = problem.codes if kept is None else problem.codes[kept]
-        present, codes = np.unique(counted, return_inverse=True)  # a class may have rows of weight 0 only
-        task = MultinomialTask(rows, codes.astype(np.intp), len(present), costs, bias, free, squares)
+        codes = (problem.codes if kept is None else problem.codes[kept]).astype(np.intp)
+        task = MultinomialTask(rows, codes, len(problem.classes), costs, bias, free, squares)
 
         def ask(state: MultinomialState, epochs: int, halted: Callable[[], bool]) -> None:
             if state.run is None:
-                weights = state.weights[present]
                 offsets = first_offsets(task)
-                if weights.any() and task.step:
-                    offsets = (state.bias[present] + (weights @ task.centre if free else 0.0)) / task.step
-                state.run = MultinomialRun(task, float(self.tol), weights, offsets)
+                if state.weights.any() and task.step:
+                    offsets = (state.bias + (state.weights @ task.centre if free else 0.0)) / task.step
+                state.run = MultinomialRun(task, float(self.tol), state.weights, offsets)
             state.run.task = task
             state.run.tell = self._teller(problem, None, "iteration") if self.verbose else None
             state.run.go(epochs, halted)
@@ -294,11 +291,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
             run = state.run
             assert run is not None
             solution = run.solution
-            k = len(problem.classes)
-            self.coef_, self.intercept_ = np.zeros((k, problem.d)), np.full(k, -_NEVER)
-            self.coef_[present], self.intercept_[present] = solution.weights, solution.bias
-            never = float(costs.sum()) * math.exp(-_NEVER) * (k - len(present))
-            self.objective_, self.duality_gap_ = solution.primal, solution.proven_gap + never
+            self.coef_, self.intercept_ = solution.weights, solution.bias
+            self.objective_, self.duality_gap_ = solution.primal, solution.proven_gap
             self.history_ = run.history
             self.n_iter_ = run.iterations - run.iterations_before
             self.status_ = _sentence(run, interrupted=pressed, limit=limit)

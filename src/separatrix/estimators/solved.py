@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.estimators.contract import check_is_fitted
-from separatrix.estimators.fitting import check_costs, check_free_bias, number, threads
+from separatrix.estimators.fitting import check_costs, check_free_bias, number, refuse_weightless, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.interrupts import interrupts
-from separatrix.loop.problem import Problem
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
 
@@ -105,6 +105,11 @@ class SolvedClassifier(LinearClassifier):
 
     def _bias_for(self, later: bool) -> None:
         """The solver has a bias of its own."""
+
+    def _problem(self, X: Any, labels: Labels, sample_weight: Any, *, online: bool = False) -> Problem:
+        problem = super()._problem(X, labels, sample_weight, online=online)
+        refuse_weightless(problem)
+        return problem
 
     def _bias_kind(self) -> tuple[float, bool]:
         """Return the constant of a penalised bias coordinate, 0 for none, and whether the bias costs nothing."""
