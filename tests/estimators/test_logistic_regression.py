@@ -223,11 +223,11 @@ def test_a_class_whose_rows_all_have_weight_0_is_refused_before_any_fit(model):
     X, y = load_iris(return_X_y=True)
     weights = (y != 2).astype(float)
     message = "every example of the class 2 has weight 0: leave its rows out, or give them weight"
-    for given, sample_weight in ((model, weights), (model.__class__(class_weight={0: 1.0, 1: 1.0, 2: 0.0}), None)):
+    for candidate, sample_weight in ((model, weights), (model.__class__(class_weight={0: 1.0, 1: 1.0, 2: 0.0}), None)):
         with pytest.raises(ValueError, match=message):
-            given.fit(X, y, sample_weight=sample_weight)
+            candidate.fit(X, y, sample_weight=sample_weight)
         with pytest.raises(ValueError, match=message):
-            sx.path(given, X, y, [0.1, 1.0], sample_weight=sample_weight)
+            sx.path(candidate, X, y, [0.1, 1.0], sample_weight=sample_weight)
     with pytest.raises(ValueError, match=message):
         sx.tune(type(model)(class_weight={0: 1.0, 1: 1.0, 2: 0.0}), X, y)
 
@@ -399,9 +399,10 @@ def test_verbose_says_how_far_it_is(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"C": 0.0}, "C must be a positive, finite number; found 0.0"),
-        ({"C": math.inf}, "C must be a positive, finite number; found inf"),
-        ({"C": math.nan}, "C must be a positive, finite number; found nan"),
+        ({"C": 0.0}, "C must be a positive number, or infinity for no penalty; found 0.0"),
+        ({"C": -math.inf}, "C must be a positive number, or infinity for no penalty; found -inf"),
+        ({"C": math.nan}, "C must be a positive number, or infinity for no penalty; found nan"),
+        ({"C": math.inf, "intercept_scaling": 2.0}, "C=inf means no penalty, so intercept_scaling=2.0 has no meaning"),
         ({"tol": 1.0}, "tol must be at least 0 and below 1; found 1.0"),
         ({"intercept_scaling": 0.0}, "intercept_scaling must be None, for a bias that costs nothing"),
         ({"stop": NoMistakes()}, "LogisticRegression stops when its gap is small enough"),

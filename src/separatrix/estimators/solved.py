@@ -81,7 +81,7 @@ class SolvedClassifier(LinearClassifier):
 
         Notes
         -----
-        Class weights stay those of all rows. A multinomial model and the hard margin are refused.
+        Class weights stay those of all rows. A multinomial model and C=inf are refused.
         """
         from separatrix.estimators.leave_one_out import leave_one_out
 
@@ -116,9 +116,14 @@ class SolvedClassifier(LinearClassifier):
         constant = float(self.intercept_scaling or 0.0) if self.fit_intercept else 0.0
         return constant, bool(self.fit_intercept and self.intercept_scaling is None)
 
+    @property
+    def _price(self) -> float:
+        """What the loss of a row of weight 1 costs."""
+        return float(self.C)
+
     def _costed_rows(self, problem: Problem) -> CostedRows:
         """Leave rows of weight 0 out, and refuse numbers whose squares overflow."""
-        costs = np.full(problem.n, float(self.C))
+        costs = np.full(problem.n, self._price)
         kept = None
         if problem.weights is not None:
             kept = np.flatnonzero(problem.weights > 0)
@@ -126,7 +131,7 @@ class SolvedClassifier(LinearClassifier):
             if len(kept) < problem.n:
                 problem.rows.check_finite()  # the rows that are left out too
         rows = problem.rows if kept is None or len(kept) == problem.n else Rows(problem.rows.values[kept])
-        if not math.isinf(self.C):
+        if not math.isinf(self._price):
             check_costs(costs)
         squares = _core.square_norms(rows.matrix)
         if not np.isfinite(squares).all():
