@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.bounds import least
-from separatrix.certificates.data import binary_data
+from separatrix.certificates.data import Data, binary_data
+from separatrix.certificates.model import PlaneMeasures
+from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence, validate_sparse
+from separatrix.estimators.log_loss_proof import multinomial_certificate, proved_log_loss
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
 from separatrix.estimators.solved import Ended, SolvedClassifier, one_or_all
 from separatrix.estimators.unpenalised import ADVICE, LikelihoodRun, likelihood_sentence
-from separatrix.geometry.rows import Floats
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
@@ -147,9 +150,9 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         Iterations of Newton's method; of one-vs-rest, the most.
     status_ : Status
         Why the run stopped; ``str(status_)`` is a sentence.
-    certificate_ : ModelCertificate, or a dict of them by class for one-vs-rest
-        Certificate of the model on its training data, computed on first access. A multinomial model has none, because
-        no single plane parts a class from the rest; its ``duality_gap_`` is proved all the same.
+    certificate_ : ModelCertificate, a dict of them by class for one-vs-rest, or JointCertificate for multinomial
+        Certificate of the model on its training data, computed on first access: the training errors, and both values
+        of the objective, recomputed from the weights and the data (not with an L1 penalty, nor with C=inf).
 
     Notes
     -----
@@ -219,14 +222,6 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     @property
     def _learned_together(self) -> bool:
         return self._probabilities == "softmax"
-
-    def _certified(self) -> Any:
-        if hasattr(self, "_states") and self._learned_together:
-            raise AttributeError(
-                "a multinomial model has no certificate_, because no single plane parts a class from the rest; its "
-                "duality_gap_ is proved, and sx.certify(X, y) is about data alone"
-            )
-        return super()._certified()
 
     # ------------------------------------------------------------------------------------------ checks
 
@@ -403,6 +398,23 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
             resumed = self._cut_short and self.warm_start and not math.isinf(self.C)
             state.run = run.put_down() if resumed else None
         self._states: list[Any] = states
+
+    # ------------------------------------------------------------------------------------------ what is proved
+
+    def _claims(
+        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
+    ) -> dict[str, Any]:
+        if math.isinf(record.settings["C"]):
+            proof = self.separation_[which] if isinstance(self.separation_, list) else self.separation_
+            return {} if proof is None else {"data": proof}
+        if record.settings["l1_ratio"] > 0:
+            return {}
+        return {"objective": proved_log_loss(record, data, weights, bias)}
+
+    def _certificates(self, record: FitRecord, rows: Rows) -> Any:
+        if not self._learned_together:
+            return super()._certificates(record, rows)
+        return multinomial_certificate(record, rows, self.classes_, self.coef_, self.intercept_)
 
     def _validate_model(self, width: int, n_classes: int) -> None:
         states: Any = vars(self).get("_states")
