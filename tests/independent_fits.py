@@ -55,7 +55,7 @@ class Case(NamedTuple):
         return weights if self.class_weight is None else weights * np.array([self.class_weight[k] for k in self.y])
 
     def margins(self, model, train, rows):
-        """Return the margins of rows by another program's optimum on others; of several classes, over the best rival."""
+        """Return the margins of rows by another program's optimum on others; of several classes over the best rival."""
         codes = [1] if len(np.unique(self.y)) == 2 else np.unique(self.y)
         scores = []
         for code in codes:
