@@ -214,14 +214,22 @@ def test_class_weights_multiply_c():
     assert np.allclose(balanced.coef_, theirs.coef_, atol=1e-4)
 
 
-@pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
-def test_a_class_whose_rows_count_nothing_is_never_predicted(multi_class):
+@pytest.mark.parametrize(
+    "model",
+    [sx.LogisticRegression(), sx.LogisticRegression(multi_class="ovr"), sx.LinearSVM()],
+    ids=["multinomial", "one-vs-rest", "svm"],
+)
+def test_a_class_whose_rows_all_have_weight_0_is_refused_before_any_fit(model):
     X, y = load_iris(return_X_y=True)
-    model = sx.LogisticRegression(multi_class=multi_class).fit(X, y, sample_weight=(y != 2).astype(float))
-    assert set(model.predict(X)) == {0, 1}
-    assert model.status_.converged
-    assert not model.coef_[2].any()
-    assert model.predict_proba(X)[:, 2].max() < 1e-30
+    weights = (y != 2).astype(float)
+    message = "every example of the class 2 has weight 0: leave its rows out, or give them weight"
+    for candidate, sample_weight in ((model, weights), (model.__class__(class_weight={0: 1.0, 1: 1.0, 2: 0.0}), None)):
+        with pytest.raises(ValueError, match=message):
+            candidate.fit(X, y, sample_weight=sample_weight)
+        with pytest.raises(ValueError, match=message):
+            sx.path(candidate, X, y, [0.1, 1.0], sample_weight=sample_weight)
+    with pytest.raises(ValueError, match=message):
+        sx.tune(type(model)(class_weight={0: 1.0, 1: 1.0, 2: 0.0}), X, y)
 
 
 def sparse_problem(n=400, d=600, seed=0):
@@ -391,9 +399,10 @@ def test_verbose_says_how_far_it_is(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"C": 0.0}, "C must be a positive, finite number; found 0.0"),
-        ({"C": math.inf}, "C must be a positive, finite number; found inf"),
-        ({"C": math.nan}, "C must be a positive, finite number; found nan"),
+        ({"C": 0.0}, "C must be a positive number, or infinity for no penalty; found 0.0"),
+        ({"C": -math.inf}, "C must be a positive number, or infinity for no penalty; found -inf"),
+        ({"C": math.nan}, "C must be a positive number, or infinity for no penalty; found nan"),
+        ({"C": math.inf, "intercept_scaling": 2.0}, "C=inf means no penalty, so intercept_scaling=2.0 has no meaning"),
         ({"tol": 1.0}, "tol must be at least 0 and below 1; found 1.0"),
         ({"intercept_scaling": 0.0}, "intercept_scaling must be None, for a bias that costs nothing"),
         ({"stop": NoMistakes()}, "LogisticRegression stops when its gap is small enough"),

@@ -353,7 +353,7 @@ def test_a_warm_start_begins_at_the_weights_there_are():
 def test_a_penalty_of_a_margin_model_can_change_between_warm_starts():
     X, y = overlapping(100, 6, 1)
     model = margin_model(warm_start=True).fit(X, y)
-    model.set_params(penalty="l2").fit(X, y)
+    model.set_params(penalty="l2", l1_ratio=0.5).fit(X, y)
     fresh = sx.LinearSVM(loss="squared_hinge").fit(X, y)
     assert model.objective_ == fresh.objective_
     model.set_params(penalty="l1").fit(X, y)
@@ -440,12 +440,14 @@ BAD = [
     (sx.LogisticRegression(l1_ratio=-0.1), ValueError, "l1_ratio must lie between 0"),
     (sx.LogisticRegression(l1_ratio=math.nan), ValueError, "l1_ratio must lie between 0"),
     (sx.LogisticRegression(l1_ratio="half"), TypeError, "l1_ratio must be a number; found 'half'"),
-    (sx.LogisticRegression(l1_ratio=1.0, C=math.inf), ValueError, "C must be a positive, finite number; found inf"),
-    (sx.LogisticRegression(l1_ratio=1.0, C=0.0), ValueError, "C must be a positive, finite number"),
+    (sx.LogisticRegression(l1_ratio=1.0, C=math.inf), ValueError, "C=inf means no penalty, so l1_ratio=1.0 has no"),
+    (sx.LogisticRegression(l1_ratio=1.0, C=0.0), ValueError, "C must be a positive number, or infinity"),
     (sx.LinearSVM(penalty="l1"), ValueError, "penalty='l1' needs a smooth loss, 'squared_hinge'; found loss='hinge'"),
     (sx.LinearSVM(penalty="elasticnet"), ValueError, "penalty='elasticnet' needs a smooth loss"),
     (sx.LinearSVM(penalty="l0"), ValueError, "penalty must be one of l2, l1, elasticnet; found 'l0'"),
     (margin_model(2.0), ValueError, "l1_ratio must lie between 0"),
+    (sx.LinearSVM(l1_ratio=0.3), ValueError, "l1_ratio=0.3 has no effect with penalty='l2': use penalty='elasticnet'"),
+    (sx.LinearSVM(loss="squared_hinge", penalty="l1", l1_ratio=0.3), ValueError, "has no effect with penalty='l1'"),
     (margin_model(C=math.inf), ValueError, "C=inf allows no slack"),
 ]
 
@@ -460,7 +462,9 @@ def test_what_cannot_be_meant_is_refused_in_one_sentence(model, kind, sentence):
 
 def test_a_multinomial_model_with_an_l1_penalty_is_refused():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="multi_class='multinomial' has no L1 penalty"):
+    with pytest.raises(
+        ValueError, match=r"multi_class='multinomial' needs an L2 penalty; found l1_ratio=1.0: use multi_class='ovr'"
+    ):
         sx.LogisticRegression(l1_ratio=1.0, multi_class="multinomial").fit(X, y)
 
 

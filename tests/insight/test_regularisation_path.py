@@ -1,3 +1,8 @@
+import re
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -99,3 +104,27 @@ def test_one_class_and_other_estimators_are_refused():
         sx.path(sx.LinearSVM(), X, [1] * len(X), [1.0])
     with pytest.raises(TypeError, match=r"^path needs a LinearSVM or a LogisticRegression"):
         sx.path(sx.Perceptron(), X, [1] * len(X), [1.0])
+
+
+@pytest.mark.parametrize(
+    "search",
+    [lambda *given: sx.path(*given, np.geomspace(0.01, 1e4, 200)), lambda *given: sx.tune(*given, within=1e-6)],
+    ids=["path", "tune"],
+)
+def test_ctrl_c_ends_a_path_and_a_search_soon(search):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 60)), rng.integers(0, 2, 4000)
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        search(sx.LinearSVM(tol=1e-12, max_iter=10**6), X, y)
+    assert time.monotonic() - began < 20
+    assert sx.path(sx.LogisticRegression(), X[:50], y[:50], [1.0]).converged_.all()  # Ctrl-C is itself again
+
+
+def test_a_path_says_how_far_each_fit_is(monkeypatch, capsys):
+    X, y = overlapping(2)
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
+    sx.path(sx.LogisticRegression(verbose=1), X, y, [1.0])
+    assert re.match(r"class 1: iteration \d+, relative duality gap \d", capsys.readouterr().err)

@@ -33,10 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import bounds
+from separatrix.certificates.certificate import Check
 from separatrix.certificates.data import processors
 from separatrix.certificates.exact_rows import ExactRows
 from separatrix.certificates.fields import JOINT, VERSION, finite, written
-from separatrix.certificates.model import MistakeBound
+from separatrix.certificates.model import MistakeBound, Objective, refuted
 from separatrix.certificates.proving import OUTWARD, hypotenuse, rounded
 from separatrix.certificates.witness import in_integers
 from separatrix.certificates.words import shown, whole
@@ -93,6 +94,8 @@ class JointCertificate:
         The joint margin of the witness, biases over K included in the length; a proved lower bound, 0 without one.
     radius : float
         R, at least the length of the longest row with the bias coordinate.
+    objective : Objective or None
+        For multinomial logistic regression: primal and dual value and the gap.
     """
 
     model: str
@@ -104,6 +107,7 @@ class JointCertificate:
     witness: JointPlanes | None = None
     gamma: float = 0.0
     radius: float = math.inf
+    objective: Objective | None = None
 
     def headline(self) -> str:
         """Return whose certificate this is."""
@@ -117,6 +121,7 @@ class JointCertificate:
         rows = [
             ["rows predicted right", f"{self.rows - self.wrong} of {self.rows}"],
             ["joint training margin", margin],
+            *([] if self.objective is None else self.objective.details()),
         ]
         if self.mistakes is None:
             return rows
@@ -128,6 +133,15 @@ class JointCertificate:
             ["witness of the bound", f"{self.witness.source}: joint margin {shown(self.gamma, up=False)}"],
             ["longest row", shown(self.radius, up=True)],
         ]
+
+    def verify(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Check:
+        """Do what :meth:`ModelCertificate.verify` does."""
+        return Check(tuple(model._refuted(self, X, y, sample_weight)))
+
+    def refuted_by(self, fresh: JointCertificate) -> list[str]:
+        """Return which claims are not those that were recomputed, nor weaker."""
+        names = ("model", "classes", "rows", "wrong")
+        return refuted(self, fresh, names)
 
     def explain(self) -> str:
         """Return what was proved, in words."""
@@ -151,6 +165,7 @@ class JointCertificate:
             "wrong": self.wrong,
             "margin": finite(self.margin),
             "mistakes": None if made is None else {"made": made.made, "allowed": finite(made.allowed)},
+            "objective": None if self.objective is None else self.objective.to_dict(),
             "witness": None
             if witness is None
             else {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import bounds
-from separatrix.certificates.certificate import Certificate
+from separatrix.certificates.certificate import Certificate, Check
 from separatrix.certificates.data import Data, processors
 from separatrix.certificates.exact_rows import ExactRows
 from separatrix.certificates.fields import MODEL, VERSION, finite, written
@@ -24,7 +24,7 @@ from separatrix.text import html_table
 
 @dataclass(frozen=True)
 class Objective:
-    """The soft margin's two values, proved: ``primal`` is at most and ``dual`` at least what is given."""
+    """The two values of a model's objective, proved: it is at most ``primal``, the optimum at least ``dual``."""
 
     primal: float
     dual: float
@@ -33,6 +33,18 @@ class Objective:
     def gap(self) -> float:
         """The model's objective is at most this far from the optimum."""
         return max(self.primal - self.dual, 0.0)
+
+    def details(self) -> list[list[str]]:
+        """Return the claims in short."""
+        primal, dual = shown(self.primal, up=True), shown(self.dual, up=False)
+        return [
+            ["objective", f"{primal}, at most {self.gap:.3g} above the optimum"],
+            ["optimum", f"between {dual} and {primal}"],
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {name: finite(getattr(self, name)) for name in ("primal", "dual", "gap")}
 
 
 @dataclass(frozen=True)
@@ -76,9 +88,9 @@ class ModelCertificate:
         For the perceptron and ALMA: updates made against the bound. For passive-aggressive rules, ROMMA, AROW and the
         second-order perceptron: mistakes made against theirs. None where the theorem does not apply.
     objective : Objective or None
-        For the support vector machine: primal and dual value and the gap.
+        For the support vector machine and logistic regression with an L2 penalty: primal and dual value and the gap.
     data : Certificate or None
-        What the mistake bound rests on.
+        What the mistake bound rests on; for logistic regression without a penalty, why there is no optimum.
     """
 
     model: str
@@ -109,16 +121,37 @@ class ModelCertificate:
             most = f"bound {whole(allowed)}" if math.isfinite(allowed) else f"no bound: {why}"
             rows.append([self.mistakes.what, f"{self.mistakes.made:,}; {most}"])
         if self.objective is not None:
-            primal, dual = self.objective.primal, self.objective.dual
-            if math.isinf(primal):
+            if math.isinf(self.objective.primal):
                 why = "infinite: the plane does not separate the classes" if self.wrong else "too large for a number"
-                rows.append(["objective", f"{why}; optimum at least {shown(dual, up=False)}"])
+                rows.append(["objective", f"{why}; optimum at least {shown(self.objective.dual, up=False)}"])
             else:
-                rows.append(
-                    ["objective", f"{shown(primal, up=True)}, at most {self.objective.gap:.3g} above the optimum"]
-                )
-                rows.append(["optimum", f"between {shown(dual, up=False)} and {shown(primal, up=True)}"])
+                rows += self.objective.details()
         return rows
+
+    def verify(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Check:
+        """Recompute every claim about the model's weights from the data, and compare.
+
+        Parameters
+        ----------
+        model : estimator
+            The fitted model that the certificate is about: its weights and settings count, none of its claims.
+        X, y, sample_weight
+            What it was fitted to.
+
+        Returns
+        -------
+        Check
+            True if all holds; ``str(check)`` says what does not. How many mistakes a run made cannot be recomputed.
+        """
+        return Check(tuple(model._refuted(self, X, y, sample_weight)))
+
+    def refuted_by(self, fresh: ModelCertificate) -> list[str]:
+        """Return which claims are not those that were recomputed, nor weaker."""
+        problems = refuted(self, fresh, ("model", "positive", "negative", "wrong"))
+        same = self.distances.shape == fresh.distances.shape
+        if not same or not np.allclose(self.distances, fresh.distances, rtol=1e-9, atol=0.0, equal_nan=True):
+            problems.append("distances are not those of the rows from the plane")
+        return problems
 
     def _unbounded(self) -> str:
         """Return why there is no bound on the mistakes."""
@@ -154,9 +187,7 @@ class ModelCertificate:
             "mistakes": None
             if self.mistakes is None
             else {"made": self.mistakes.made, "allowed": finite(self.mistakes.allowed)},
-            "objective": None
-            if self.objective is None
-            else {name: finite(getattr(self.objective, name)) for name in ("primal", "dual", "gap")},
+            "objective": None if self.objective is None else self.objective.to_dict(),
             "data": None if self.data is None else self.data.to_dict(),
         }
 
@@ -264,14 +295,14 @@ def objective(
     length, offset = bounds.length(weights)[1], abs(bias) / task.constant if task.constant else 0.0
     square = length * length + offset * offset
     if not np.isinf(costs).any():
-        paid = _sum_up(costs * (measured.slack * measured.slack if squared else measured.slack))
+        paid = sum_up(costs * (measured.slack * measured.slack if squared else measured.slack))
     elif measured.least > 0:
         paid, square = 0.0, square / measured.least / measured.least
     else:
         paid = math.inf
     primal = (0.5 * square + paid) * (1.0 + OUTWARD)
     alpha = np.clip(alpha, 0.0, np.inf if squared else costs)
-    sums = [_sum_down(alpha[signs > 0]), _sum_down(alpha[signs < 0])]
+    sums = [sum_down(alpha[signs > 0]), sum_down(alpha[signs < 0])]
     total = 2.0 * min(sums) if task.free else sum(sums) * (1.0 - OUTWARD)
     if total <= 0:
         return Objective(primal, 0.0)
@@ -281,16 +312,42 @@ def objective(
     if task.constant:
         lost += 0.5 * (task.constant * (abs(sums[0] - sums[1]) + OUTWARD * sum(sums))) ** 2
     if squared:
-        lost += 0.25 * _sum_up(alpha * alpha / costs)
+        lost += 0.25 * sum_up(alpha * alpha / costs)
     return Objective(primal, max(total - lost * (1.0 + OUTWARD), 0.0))
 
 
-def _sum_up(values: Floats) -> float:
+def sum_up(values: Floats) -> float:
+    """Return no less than the sum of numbers that are not negative."""
     return math.fsum(values.tolist()) * (1.0 + 2.0**-50)
 
 
-def _sum_down(values: Floats) -> float:
+def sum_down(values: Floats) -> float:
+    """Return no more than the sum of numbers that are not negative."""
     return math.fsum(values.tolist()) * (1.0 - 2.0**-50)
+
+
+def refuted(claimed: Any, fresh: Any, names: tuple[str, ...]) -> list[str]:
+    """Return which claims of a certificate are not those that were recomputed, nor weaker.
+
+    The fields of these ``names`` must be equal; the margin and the objective may be a little off by other roundings.
+    """
+    problems = [
+        f"{name} is given as {getattr(claimed, name)!r:.60}; recomputed, it is {getattr(fresh, name)!r:.60}"
+        for name in names
+        if getattr(claimed, name) != getattr(fresh, name)
+    ]
+    bounds_of = [("margin", claimed.margin, fresh.margin, -1.0)]
+    if claimed.objective is not None:
+        proved = fresh.objective or Objective(math.inf, 0.0)
+        bounds_of += [
+            ("objective.primal", claimed.objective.primal, proved.primal, 1.0),
+            ("objective.dual", claimed.objective.dual, proved.dual, -1.0),
+        ]
+    for name, value, known, outward in bounds_of:
+        loosest = known if math.isinf(known) else known - outward * 32.0 * OUTWARD * abs(known)
+        if not (value >= loosest if outward > 0 else value <= loosest):
+            problems.append(f"{name} is given as {value:.17g}; the data prove {known:.17g}")
+    return problems
 
 
 def all_to_json(certificates: dict[Any, ModelCertificate]) -> str:

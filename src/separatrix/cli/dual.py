@@ -44,7 +44,7 @@ def show_dual(
     top: int, name: str | None, output: Path | None, json: bool,
 ) -> None:  # fmt: skip
     """Print alpha, slack and place of each training row, the conditions of optimality, and the objective."""
-    from separatrix.insight.kkt import kkt
+    from separatrix.insight.kkt import svm_conditions
     from separatrix.tables.whole import read_training
 
     estimator = model.estimator
@@ -55,7 +55,7 @@ def show_dual(
         raise ValueError("--dual needs the rows that the model was trained on: give their source after the model")
     with open_named(source, sql, db, delimiter) as opened:
         rows = read_training(model, opened)
-    every = kkt(estimator, rows.X, rows.y, sample_weight=rows.weights)
+    every = svm_conditions(estimator, rows.X, rows.y, sample_weight=rows.weights)
     labels = [str(each) for each in every.classes]
     if label is not None:
         known = [str(each) for each in model.classes_.tolist()]

@@ -28,10 +28,11 @@ from separatrix.certificates.model import (
     objective,
 )
 from separatrix.certificates.proving import prove
+from separatrix.estimators.fitting import weigh_classes
 from separatrix.estimators.one_vs_rest import positives
 from separatrix.geometry.device_rows import DeviceRows, rows_of, to_numpy
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.loop.problem import Problem
+from separatrix.loop.problem import Problem, encode_labels
 
 _VANISHING = 1e-280  # steps that change activations by less are lost in rounding
 _OUTWARD = 1.0 + 1e-12  # more than a few roundings
@@ -149,6 +150,27 @@ class Certified:
             measured.wrong,
             **more,
         )
+
+    def _refuted(self, certificate: Any, X: Any, y: Any, sample_weight: Any) -> list[str]:
+        """Return which claims of a certificate the weights of this model and these data do not bear out."""
+        settings = getattr(getattr(self, "_fit_record", None), "settings", None)
+        settings = self.get_params(deep=False) if settings is None else settings
+        rows = Rows(X)
+        rows.check_finite()
+        labels = encode_labels(y, rows.shape[0])
+        if not np.array_equal(labels.classes, self.classes_):
+            return [f"the labels are {labels.classes.tolist()!r:.60}; the model knows {self.classes_.tolist()!r:.60}"]
+        problem = Problem(rows, labels, sample_weight=sample_weight, bias=None, check_finite=False)
+        weigh_classes(problem, settings["class_weight"])
+        fresh = self._certificates(FitRecord(problem, X, settings, one_run=False), rows)
+        if isinstance(fresh, dict):
+            fresh = fresh.get(certificate.positive)
+        if type(fresh) is not type(certificate):
+            return ["the model has no task of this class"]
+        problems: list[str] = certificate.refuted_by(fresh)
+        if isinstance(certificate, ModelCertificate) and certificate.data is not None:
+            problems += certificate.data.verify_rows(rows, *labels).problems
+        return problems
 
     def _claims(
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures

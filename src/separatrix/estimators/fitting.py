@@ -144,6 +144,17 @@ def weigh_classes(problem: Problem, class_weight: Any) -> None:
     problem.weights = check_weights(weights, problem.n, what="class_weight")
 
 
+def refuse_weightless(problem: Problem) -> None:
+    """Refuse a class of which every example has weight 0: nothing could be learned about it."""
+    if problem.weights is None:
+        return
+    totals = np.bincount(problem.codes, problem.weights, len(problem.classes))
+    if np.all(totals):
+        return
+    label = problem.classes[np.argmin(totals) :].tolist()[0]
+    raise ValueError(f"every example of the class {label!r} has weight 0: leave its rows out, or give them weight")
+
+
 def fingerprint(problem: Problem) -> tuple[Any, ...]:
     """Return a fingerprint of the data: its shape, checksums of all labels and weights, and of some of the rows."""
     values = problem.rows.values

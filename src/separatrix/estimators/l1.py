@@ -18,6 +18,7 @@ from separatrix.svm.sparse_penalty import SparseTask
 from separatrix.text import times
 
 PENALTIES = ("l2", "l1", "elasticnet")
+UNUSED = 0.5  # the l1_ratio of a penalty that has its own
 
 
 def checked_ratio(value: Any) -> float:
@@ -29,7 +30,7 @@ def checked_ratio(value: Any) -> float:
 
 
 def ratio_of(penalty: Any, l1_ratio: Any) -> float:
-    """Return the part of the penalty that is L1, given its name.
+    """Return the part of the penalty that is L1, given its name; refuse a ratio that it would not use.
 
     Examples
     --------
@@ -39,7 +40,10 @@ def ratio_of(penalty: Any, l1_ratio: Any) -> float:
     if not (isinstance(penalty, str) and penalty in PENALTIES):
         raise ValueError(f"penalty must be one of {', '.join(PENALTIES)}; found {penalty!r}")
     ratio = checked_ratio(l1_ratio)
-    return {"l2": 0.0, "l1": 1.0, "elasticnet": ratio}[penalty]
+    own = {"l2": 0.0, "l1": 1.0, "elasticnet": ratio}[penalty]
+    if ratio not in (own, UNUSED):
+        raise ValueError(f"l1_ratio={l1_ratio!r} has no effect with penalty={penalty!r}: use penalty='elasticnet'")
+    return own
 
 
 @dataclass(eq=False)

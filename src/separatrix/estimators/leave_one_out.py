@@ -98,7 +98,7 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any, max_refits: in
     deadline = began + seconds.seconds if seconds is not None else math.inf
     with_l2(model, "leave_one_out")
     if math.isinf(number("C", model.C)):
-        raise ValueError("leave_one_out needs a finite C: without slack, the rows left may not be separable")
+        raise ValueError("leave_one_out needs a finite C, because its bounds rest on the penalty: use a large one")
     if model._learned_together:
         raise ValueError("leave_one_out needs one plane for each class: fit with multi_class='ovr'")
     labels = encoded(model, y)

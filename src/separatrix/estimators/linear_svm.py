@@ -12,7 +12,7 @@ import numpy as np
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
-from separatrix.estimators.l1 import SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
+from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
 from separatrix.geometry.device_rows import DeviceRows, to_numpy
@@ -76,7 +76,7 @@ class LinearSVM(SolvedClassifier):
         What weights cost: ``|w|^2 / 2``, ``|w|_1``, or ``(1 - l1_ratio) |w|^2 / 2 + l1_ratio |w|_1``. The last two make
         weights exactly zero; they are for the squared hinge only.
     l1_ratio : float, default=0.5
-        The part of the penalty "elasticnet" that is L1; other penalties do not read it.
+        The part of the penalty "elasticnet" that is L1; the other penalties refuse another value than their own.
     tol : float, default=1e-4
         The largest gap, as a part of the objective; for the hard margin, of ``|w|^2 / 2``.
     fit_intercept : bool, default=True
@@ -157,7 +157,7 @@ class LinearSVM(SolvedClassifier):
         C: float = 1.0,
         loss: str = "hinge",
         penalty: str = "l2",
-        l1_ratio: float = 0.5,
+        l1_ratio: float = UNUSED,
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float | None = None,

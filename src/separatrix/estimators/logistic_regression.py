@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separatrix.certificates.bounds import least
+from separatrix.certificates.data import Data, binary_data
+from separatrix.certificates.model import PlaneMeasures
+from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence, validate_sparse
+from separatrix.estimators.log_loss_proof import multinomial_certificate, proved_log_loss
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
 from separatrix.estimators.solved import Ended, SolvedClassifier, one_or_all
+from separatrix.estimators.unpenalised import ADVICE, LikelihoodRun, likelihood_sentence
 from separatrix.geometry.device_rows import DeviceRows
-from separatrix.geometry.rows import Floats
+from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
@@ -26,12 +33,13 @@ from separatrix.svm.multinomial_bounds import MultinomialSolution, first_offsets
 from separatrix.svm.multinomial_task import MultinomialTask
 from separatrix.svm.newton import LogisticRun
 from separatrix.svm.sparse_penalty import SparseTask
+from separatrix.svm.unpenalised import UnpenalisedTask
 from separatrix.text import times
 
 _MULTI_CLASS = ("auto", "multinomial", "ovr")
 _MOST_WEIGHTS = 2_000_000  # of a multinomial model, with "auto"
 _MOST_CLASSES = 100
-_NEVER = 80.0  # by how much the score of a class without examples is below the mean of the others
+_HUGE = 1e6  # a C that penalises so little that separable classes are worth a word
 
 
 @dataclass(eq=False)
@@ -41,7 +49,7 @@ class LogisticState:
     positive: int
     weights: Floats
     bias: float = 0.0
-    run: LogisticRun | SparseRun | None = None
+    run: Any = None
     ended: Any = None
     new_data: bool = False
 
@@ -92,7 +100,9 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        The inverse of the strength of the penalty; larger fits the training examples more closely.
+        The inverse of the strength of the penalty; larger fits the training examples more closely. ``inf`` is no
+        penalty: the maximum of the likelihood, with a proof that it exists. Where a plane separates the classes, also
+        if some rows lie on it, there is none: ``status_`` says so, and ``separation_`` proves it.
     l1_ratio : float, default=0.0
         The part of the penalty that is L1, as in scikit-learn: 0 is an L2 penalty, 1 an L1 penalty, what lies between
         an elastic net.
@@ -108,8 +118,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     multi_class : {"auto", "multinomial", "ovr"}, default="auto"
         How more than two classes are learned: together, with the softmax of their scores as probabilities
         ("multinomial"), or each against the rest ("ovr"). "auto" is multinomial for up to 100 classes whose weights
-        (classes x features) are at most 2 million, else one-vs-rest; with an ``l1_ratio`` above 0 it is one-vs-rest,
-        and "multinomial" is refused. Two classes are one task whatever it is.
+        (classes x features) are at most 2 million, else one-vs-rest; with an ``l1_ratio`` above 0 or C=inf it is
+        one-vs-rest, and "multinomial" is refused. Two classes are one task whatever it is.
     stop : Stop or str, optional
         When to stop besides: ``TimeLimit`` or ``MaxEpochs``.
     class_weight : dict or "balanced", optional
@@ -131,15 +141,19 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         The labels, sorted. Of several that are learned one-vs-rest, the probabilities are divided by their sum.
     objective_, duality_gap_ : float, or an array for one-vs-rest
         The value reached, and by how much it can be above the optimum at most, rounding errors included.
+    separation_ : Certificate or None (a list of them for one-vs-rest)
+        For C=inf where a maximum of the likelihood was not proved at once: whether a plane separates the rows of weight
+        above 0; ``separation_.verify(X, y)`` checks it. The weights that grow without end are those of
+        ``separation_.witness.plane``, the model's are where the run stopped.
     history_ : MarginHistory (a list of them for one-vs-rest)
         Primal and dual value, gap and seconds, iteration by iteration.
     n_iter_ : int
         Iterations of Newton's method; of one-vs-rest, the most.
     status_ : Status
         Why the run stopped; ``str(status_)`` is a sentence.
-    certificate_ : ModelCertificate, or a dict of them by class for one-vs-rest
-        Certificate of the model on its training data, computed on first access. A multinomial model has none, because
-        no single plane parts a class from the rest; its ``duality_gap_`` is proved all the same.
+    certificate_ : ModelCertificate, a dict of them by class for one-vs-rest, or JointCertificate for multinomial
+        Certificate of the model on its training data, computed on first access: the training errors, and both values
+        of the objective, recomputed from the weights and the data (not with an L1 penalty, nor with C=inf).
 
     Notes
     -----
@@ -153,6 +167,9 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     The equations of Newton's method are solved with a Cholesky factor where there are few weights, else by conjugate
     gradients. Features of similar size make the latter faster; the optimum depends on the size of the features, because
     the penalty does.
+
+    Without a penalty there is no dual value: that a maximum exists, and how near it is, follows from the last step of
+    Newton's method (``svm/unpenalised.py``). ``objective_`` is then the sum of the losses alone.
 
     Ctrl-C ends the run after the product with the rows that it is in, or the factor; the estimator is then fitted with
     the best model so far and its gap, and KeyboardInterrupt is raised.
@@ -209,21 +226,16 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _learned_together(self) -> bool:
         return self._probabilities == "softmax"
 
-    def _certified(self) -> Any:
-        if hasattr(self, "_states") and self._learned_together:
-            raise AttributeError(
-                "a multinomial model has no certificate_, because no single plane parts a class from the rest; its "
-                "duality_gap_ is proved, and sx.certify(X, y) is about data alone"
-            )
-        return super()._certified()
-
     # ------------------------------------------------------------------------------------------ checks
 
     def _check_rule(self) -> None:
         cost, _ = self._check_problem()
-        if not 0 < cost < math.inf:
-            raise ValueError(f"C must be a positive, finite number; found {self.C!r}")
-        checked_ratio(self.l1_ratio)
+        if not cost > 0:
+            raise ValueError(f"C must be a positive number, or infinity for no penalty; found {self.C!r}")
+        ratio = checked_ratio(self.l1_ratio)
+        if math.isinf(cost) and (ratio > 0 or self.intercept_scaling is not None):
+            unused = f"l1_ratio={self.l1_ratio!r}" if ratio > 0 else f"intercept_scaling={self.intercept_scaling!r}"
+            raise ValueError(f"C=inf means no penalty, so {unused} has no meaning: use a finite C, or leave it out")
         if not (isinstance(self.multi_class, str) and self.multi_class in _MULTI_CLASS):
             raise ValueError(f"multi_class must be 'auto', 'multinomial' or 'ovr'; found {self.multi_class!r}")
 
@@ -236,7 +248,18 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         return (*mark, float(self.l1_ratio)) if self.l1_ratio else mark
 
     def _advice(self) -> str | None:
+        if math.isinf(self.C) and self._separated():
+            return ADVICE
         return "Features of similar size (a scaler), a smaller C or a larger max_iter help."
+
+    @property
+    def _price(self) -> float:
+        return 1.0 if math.isinf(self.C) else float(self.C)  # without a penalty nothing is compared with the loss
+
+    def _separated(self) -> bool:
+        """Whether separability is proved for some task."""
+        proofs = self.separation_ if isinstance(self.separation_, list) else [self.separation_]
+        return any(proof is not None and proof.separable in ("strict", "weak") for proof in proofs)
 
     @property
     def _ratio(self) -> float:
@@ -246,11 +269,10 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _is_multinomial(self, problem: Problem) -> bool:
         """Whether the classes of a problem are learned together."""
         k = len(problem.classes)
-        if self.l1_ratio > 0:
+        if self.l1_ratio > 0 or math.isinf(self.C):
             if k > 2 and self.multi_class == "multinomial":
-                raise ValueError(
-                    f"multi_class='multinomial' has no L1 penalty (found l1_ratio={self.l1_ratio!r}): use 'ovr'"
-                )
+                what = f"l1_ratio={self.l1_ratio!r}" if self.l1_ratio > 0 else "C=inf"
+                raise ValueError(f"multi_class='multinomial' needs an L2 penalty; found {what}: use multi_class='ovr'")
             return False
         if isinstance(problem.rows, DeviceRows) and k > 2 and self.multi_class != "ovr":
             raise ValueError(
@@ -273,6 +295,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         return [LogisticState(code, np.zeros(problem.d)) for code in positives(len(problem.classes))]
 
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
+        if hasattr(self, "separation_"):  # which C=inf alone has
+            del self.separation_
         if type(states[0]) is MultinomialState:
             self._run_multinomial(problem, states[0], stop)
         else:
@@ -282,17 +306,15 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     def _run_multinomial(self, problem: Problem, state: MultinomialState, stop: Stop) -> None:
         rows, costs, squares, kept = self._costed_rows(problem)
         bias, free = self._bias_kind()
-        counted = problem.codes if kept is None else problem.codes[kept]
-        present, codes = np.unique(counted, return_inverse=True)  # a class may have rows of weight 0 only
-        task = MultinomialTask(rows, codes.astype(np.intp), len(present), costs, bias, free, squares)
+        codes = (problem.codes if kept is None else problem.codes[kept]).astype(np.intp)
+        task = MultinomialTask(rows, codes, len(problem.classes), costs, bias, free, squares)
 
         def ask(state: MultinomialState, epochs: int, halted: Callable[[], bool]) -> None:
             if state.run is None:
-                weights = state.weights[present]
                 offsets = first_offsets(task)
-                if weights.any() and task.step:
-                    offsets = (state.bias[present] + (weights @ task.centre if free else 0.0)) / task.step
-                state.run = MultinomialRun(task, float(self.tol), weights, offsets)
+                if state.weights.any() and task.step:
+                    offsets = (state.bias + (state.weights @ task.centre if free else 0.0)) / task.step
+                state.run = MultinomialRun(task, float(self.tol), state.weights, offsets)
             state.run.task = task
             state.run.tell = self._teller(problem, None, "iteration") if self.verbose else None
             state.run.go(epochs, halted)
@@ -302,11 +324,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
             run = state.run
             assert run is not None
             solution = run.solution
-            k = len(problem.classes)
-            self.coef_, self.intercept_ = np.zeros((k, problem.d)), np.full(k, -_NEVER)
-            self.coef_[present], self.intercept_[present] = solution.weights, solution.bias
-            never = float(costs.sum()) * math.exp(-_NEVER) * (k - len(present))
-            self.objective_, self.duality_gap_ = solution.primal, solution.proven_gap + never
+            self.coef_, self.intercept_ = solution.weights, solution.bias
+            self.objective_, self.duality_gap_ = solution.primal, solution.proven_gap
             self.history_ = run.history
             self.n_iter_ = run.iterations - run.iterations_before
             self.status_ = _sentence(run, interrupted=pressed, limit=limit)
@@ -323,16 +342,24 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         bias, free = self._bias_kind()
 
         def ask(state: LogisticState, epochs: int, halted: Callable[[], bool]) -> None:
+            if isinstance(rows, DeviceRows):
+                state.run = self._device_run(problem, counted, state.positive, "log", fetch=False)
+                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+                state.run.go(epochs, halted)
+                return
+            signs = self._signs_of(problem, state, kept)
+            if math.isinf(self.C):
+                likelihood = UnpenalisedTask(rows, signs, costs, free)
+                state.run = LikelihoodRun(likelihood, float(self.tol), state.weights.copy(), state.bias * free)
+                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+                codes = problem.codes if kept is None else problem.codes[kept]
+                state.run.decide(binary_data(rows, problem.classes, codes, free, state.positive), epochs, halted)
+                return
             if state.run is not None and state.run.ended in ("gap", "rounding"):
                 return  # it was done before the others were cut short
             start, tol = state.bias if self.fit_intercept else 0.0, float(self.tol)
             run: Any = state.run
-            if not isinstance(rows, DeviceRows):
-                signs = np.where(problem.codes == state.positive, 1.0, -1.0)
-                signs = signs if kept is None else signs[kept]
-            if isinstance(rows, DeviceRows):
-                run = self._device_run(problem, counted, state.positive, "log", fetch=False)
-            elif self.l1_ratio > 0:
+            if self.l1_ratio > 0:
                 ratio = float(self.l1_ratio)
                 part = SparseTask(rows, signs, costs, ratio, squared=False, bias=bias, free=free, known_squares=squares)
                 run = sparse_run(part, tol, state.weights, start) if run is None else run
@@ -348,13 +375,30 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self._solve_each(
             states, stop, ask, lambda pressed, limit: self._keep(problem, states, interrupted=pressed, limit=limit)
         )
+        if (
+            _HUGE <= self.C < math.inf
+            and not isinstance(rows, DeviceRows)
+            and all(
+                least(rows, self._signs_of(problem, state, kept), state.weights, state.bias)[0] > 0.0
+                for state in states
+            )
+        ):
+            note = "the classes are separable: without a penalty the weights would grow without bound"
+            text = f"{self.status_.text}; {note}"
+            self.status_ = replace(self.status_, text=text)
+
+    @staticmethod
+    def _signs_of(problem: Problem, state: LogisticState, kept: NDArray[np.intp] | None) -> Floats:
+        """Return the signs of the rows that count in a task."""
+        signs = np.where(problem.codes == state.positive, 1.0, -1.0)
+        return signs if kept is None else signs[kept]
 
     def _keep(
         self, problem: Problem, states: list[LogisticState], *, interrupted: bool, limit: TimeLimit | None
     ) -> None:
         """Set the fitted attributes from the runs."""
         self._spread.add_sample(problem.rows)
-        runs = [state.run for state in states if state.run is not None]
+        runs: list[Any] = [state.run for state in states if state.run is not None]
         solutions = [run.solution for run in runs]
         self.coef_ = np.stack([solution.weights for solution in solutions])
         self.intercept_ = np.array([solution.bias for solution in solutions])
@@ -364,11 +408,32 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self.n_iter_ = max(run.iterations - run.iterations_before for run in runs)
         ends = [Ended(_sentence(run, interrupted=interrupted, limit=limit), run.iterations) for run in runs]
         self.status_ = joint_status(ends, problem.classes)
+        if math.isinf(self.C):
+            proofs = [run.separation for run in runs]
+            self.separation_ = proofs[0] if len(proofs) == 1 else proofs
         self._cut_short = any(run.ended == "halted" for run in runs)
         for state, run, solution in zip(states, runs, solutions, strict=True):
             state.weights, state.bias = solution.weights.copy(), solution.bias
-            state.run = run.put_down() if self._cut_short and self.warm_start else None
+            resumed = self._cut_short and self.warm_start and not math.isinf(self.C)
+            state.run = run.put_down() if resumed else None
         self._states: list[Any] = states
+
+    # ------------------------------------------------------------------------------------------ what is proved
+
+    def _claims(
+        self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
+    ) -> dict[str, Any]:
+        if math.isinf(record.settings["C"]):
+            proof = self.separation_[which] if isinstance(self.separation_, list) else self.separation_
+            return {} if proof is None else {"data": proof}
+        if record.settings["l1_ratio"] > 0:
+            return {}
+        return {"objective": proved_log_loss(record, data, weights, bias)}
+
+    def _certificates(self, record: FitRecord, rows: Rows) -> Any:
+        if not self._learned_together:
+            return super()._certificates(record, rows)
+        return multinomial_certificate(record, rows, self.classes_, self.coef_, self.intercept_)
 
     def _validate_model(self, width: int, n_classes: int) -> None:
         states: Any = vars(self).get("_states")
@@ -390,10 +455,14 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 require(state.run is None or len(state.run.weights) == width, "a run is of other data")
 
 
-def _sentence(run: LogisticRun | SparseRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+def _sentence(
+    run: LogisticRun | SparseRun | LikelihoodRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None
+) -> Status:
     """Return how a run ended."""
     if isinstance(run, SparseRun):
         return sparse_sentence(run, interrupted=interrupted, limit=limit)
+    if isinstance(run, LikelihoodRun):
+        return likelihood_sentence(run, interrupted=interrupted, limit=limit)
     solution: LogisticSolution | MultinomialSolution = run.solution
     gap, iterations = f"relative duality gap {solution.relative_gap:.1e}", times(run.iterations, "iteration")
     hidden = solution.rounding / max(solution.primal, solution.least)

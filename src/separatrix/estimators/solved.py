@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.estimators.contract import check_is_fitted
-from separatrix.estimators.fitting import check_costs, check_free_bias, number, threads
+from separatrix.estimators.fitting import check_costs, check_free_bias, number, refuse_weightless, threads
 from separatrix.estimators.linear import LinearClassifier
 from separatrix.geometry.device_rows import DeviceRows
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.interrupts import interrupts
-from separatrix.loop.problem import Problem
+from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
 
@@ -82,7 +82,7 @@ class SolvedClassifier(LinearClassifier):
 
         Notes
         -----
-        Class weights stay those of all rows. A multinomial model and the hard margin are refused.
+        Class weights stay those of all rows. A multinomial model and C=inf are refused.
         """
         from separatrix.estimators.leave_one_out import leave_one_out
 
@@ -132,15 +132,25 @@ class SolvedClassifier(LinearClassifier):
     def _bias_for(self, later: bool) -> None:
         """The solver has a bias of its own."""
 
+    def _problem(self, X: Any, labels: Labels, sample_weight: Any, *, online: bool = False) -> Problem:
+        problem = super()._problem(X, labels, sample_weight, online=online)
+        refuse_weightless(problem)
+        return problem
+
     def _bias_kind(self) -> tuple[float, bool]:
         """Return the constant of a penalised bias coordinate, 0 for none, and whether the bias costs nothing."""
         constant = float(self.intercept_scaling or 0.0) if self.fit_intercept else 0.0
         return constant, bool(self.fit_intercept and self.intercept_scaling is None)
 
+    @property
+    def _price(self) -> float:
+        """What the loss of a row of weight 1 costs."""
+        return float(self.C)
+
     def _costed_rows(self, problem: Problem) -> CostedRows:
         """Leave rows of weight 0 out, and refuse numbers whose squares overflow."""
         device = isinstance(problem.rows, DeviceRows)
-        costs = np.full(1 if device and problem.weights is None else problem.n, float(self.C))
+        costs = np.full(1 if device and problem.weights is None else problem.n, self._price)
         kept = None
         if problem.weights is not None:
             kept = np.flatnonzero(problem.weights > 0)
@@ -151,7 +161,7 @@ class SolvedClassifier(LinearClassifier):
             rows = problem.rows
         else:
             rows = problem.rows.where(kept) if isinstance(problem.rows, DeviceRows) else Rows(problem.rows.values[kept])
-        if not math.isinf(self.C):
+        if not math.isinf(self._price):
             check_costs(costs)
         if device:
             problem.rows.check_finite()

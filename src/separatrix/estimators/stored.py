@@ -33,8 +33,8 @@ STORED = {
         "separatrix.estimators.linear_svm", transient=_DATA, upgrade=_without_solver, defaults=_L2_SVM, estimator=True
     ),
     "LogisticRegression": Stored(
-        "separatrix.estimators.logistic_regression", transient=_DATA, defaults={**_ONE_VS_REST, "l1_ratio": 0.0},
-        estimator=True,
+        "separatrix.estimators.logistic_regression", transient=(*_DATA, "separation_"),
+        defaults={**_ONE_VS_REST, "l1_ratio": 0.0}, estimator=True,
     ),
     "OnlineSVM": Stored(
         "separatrix.estimators.online_svm", transient=_DATA, old_fields={"_met": "_weight_seen"}, defaults=_NO_RECORD,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from separatrix import _core
-from separatrix.estimators.fitting import weigh_classes
+from separatrix.estimators.fitting import refuse_weightless, weigh_classes
 from separatrix.estimators.linear_svm import LinearSVM, MarginState
 from separatrix.estimators.logistic_regression import LogisticRegression, LogisticState
 from separatrix.estimators.one_vs_rest import positives
@@ -55,6 +55,7 @@ class WarmFits:
         rows.check_finite()
         self.problem = Problem(rows, labels, sample_weight=sample_weight, bias=None, check_finite=False)
         weigh_classes(self.problem, self.model.class_weight)
+        refuse_weightless(self.problem)
         self.model.n_features_in_, self.model.classes_ = self.problem.d, self.problem.classes
         self._last: list[tuple[float, list[Any]]] = []
 

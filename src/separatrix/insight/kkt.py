@@ -1,5 +1,7 @@
 """The conditions of Karush, Kuhn and Tucker, point by point: where each lies, and whether its alpha belongs there.
 
+Here are those of support vector machines with an L2 penalty; those of smooth losses are in stationarity.py.
+
 Lecture 003, 2.3: a point outside its margin has alpha 0; one inside, which uses slack, has alpha C; only a point on
 its margin may lie between. How far a point is from this is its residual; a model with no residuals is optimal.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix import _core
+from separatrix.estimators.logistic_regression import LogisticRegression
+from separatrix.estimators.one_vs_rest import positives
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.soft_margin import SoftMarginValue
+from separatrix.insight.stationarity import Stationarity, stationarity
 from separatrix.loop.problem import check_weights, encode_labels
 from separatrix.text import listed, markdown
 
@@ -136,22 +141,23 @@ class Conditions:
         return f"{counts} the margin; the largest residual is {self.worst:.3g}"
 
 
-def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1e-3) -> Conditions:
-    """Check the conditions that an optimal SVM meets, on the data that it was fitted to.
+def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1e-3) -> Conditions | Stationarity:
+    """Check the conditions that an optimal model meets, on the data that it was fitted to.
 
     Parameters
     ----------
-    model : LinearSVM or KernelSVM of two classes
+    model : LinearSVM, KernelSVM of two classes, or LogisticRegression
         The fitted model.
     X, y, sample_weight
         What it was fitted to, in the same order.
     tol : float, default=1e-3
-        How near to 1 a margin is that counts as "on".
+        How near to 1 (for logistic regression, to 0) a margin is that counts as "on".
 
     Returns
     -------
-    Conditions
-        Place, alpha, slack and residual of each point.
+    Conditions, or Stationarity for LogisticRegression and for an L1 penalty
+        Place, alpha, slack and residual of each point; or place and alpha of each row, and place and residual of each
+        coefficient.
 
     Examples
     --------
@@ -166,29 +172,39 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     ([nan, -2.0, -2.0, nan], -2.0)
     >>> round(conditions.objective.primal, 6), round(conditions.objective.dual, 6)
     (0.5, 0.5)
+    >>> from separatrix import LogisticRegression
+    >>> found = kkt(LogisticRegression(C=0.05, l1_ratio=1.0).fit(X, y), X, y)
+    >>> print(found.to_markdown())
+    | coefficient | place | weight | pull | slope | residual |
+    |-------------|-------|--------|------|-------|----------|
+    | 0           | zero  | 0      | 0.15 | 0.15  | 0        |
+    >>> found.penalty, found.alpha.round(6).tolist()
+    (Penalty(ridge=0.0, lasso=1.0), [0.025, 0.025, 0.025, 0.025])
     """
     check_is_fitted(model)
+    if not isinstance(model, LogisticRegression) and getattr(model, "_ratio", 0.0) == 0.0:
+        return svm_conditions(model, X, y, sample_weight=sample_weight, tol=tol)
+    if model._learned_together:
+        raise ValueError("kkt is about a plane for each class: fit with multi_class='ovr'")
+    tasks = _tasks(model, X, y, sample_weight)
+    margin = tasks.signs * np.reshape(model.decision_function(X), tasks.signs.shape)
+    return stationarity(model, tasks.rows, tasks.signs, tasks.costs, margin, tasks.positive, tol)
+
+
+def svm_conditions(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1e-3) -> Conditions:
+    """Do what :func:`kkt` does for a support vector machine with an L2 penalty."""
+    check_is_fitted(model)
     if not hasattr(model, "dual_coef_") or not hasattr(model, "C"):
-        raise ValueError(f"{type(model).__name__} has no dual weights: use LinearSVM or KernelSVM")
-    if getattr(model, "penalty", "l2") != "l2":
-        raise ValueError(f"kkt is about an L2 penalty, whose weights are the sum of alpha y x; found {model.penalty!r}")
-    rows = Rows(X)
-    n = rows.shape[0]
-    y = column_or_1d(y)
-    classes, codes = encode_labels(y, n)
-    if not np.array_equal(classes, model.classes_):
-        raise ValueError(f"y has the classes {classes.tolist()}; the model was fitted to {model.classes_.tolist()}")
+        raise ValueError(f"{type(model).__name__} has no dual weights: use LinearSVM, KernelSVM or LogisticRegression")
+    if getattr(model, "_ratio", 0.0) > 0.0:
+        raise ValueError(f"only with an L2 penalty are the weights the sum of alpha y x; found {model.penalty!r}")
+    tasks = _tasks(model, X, y, sample_weight)
+    rows, costs, signs, several = tasks.rows, tasks.costs, tasks.signs, len(tasks.positive) > 1
+    n = len(costs)
     if len(model.support_) and int(model.support_.max()) >= n:
         raise ValueError(f"X has {n} rows, but the model's support vectors go up to row {int(model.support_.max())}")
-    several = len(classes) > 2
-    if several and model.dual_coef_.shape[0] != len(classes):
+    if several and model.dual_coef_.shape[0] != len(tasks.positive):
         raise ValueError("this model has one task for each pair of classes: for kkt, fit two classes at a time")
-    weights = check_weights(sample_weight, n)
-    costs = np.full(n, float(model.C)) * (1.0 if weights is None else weights)
-    if model.class_weight is not None:
-        costs = costs * compute_class_weight(model.class_weight, classes=classes, y=np.asarray(y))[codes]
-    positive = np.arange(len(classes)) if several else np.array([1])
-    signs = np.where(codes[:, None] == positive[None, :], 1.0, -1.0)
     signed = np.zeros(signs.shape)
     coef = model.dual_coef_
     signed[model.support_] = (coef.toarray() if is_sparse(coef) else coef).T
@@ -209,7 +225,7 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
     bias = np.asarray(model.intercept_, dtype=np.float64).reshape(-1)
     products = signs * margin - bias  # w.x
     balances = np.abs(signed.sum(axis=0))
-    stationarities: tuple[float | None, ...] = (None,) * len(positive)
+    stationarities: tuple[float | None, ...] = (None,) * len(tasks.positive)
     squares = dual_squares = (signed * products).sum(axis=0)
     if hasattr(model, "coef_"):
         sums = np.stack([_core.combine(rows.matrix, np.ascontiguousarray(column)) for column in signed.T])
@@ -225,7 +241,7 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
         SoftMarginValue.at(
             float(squares[k]), float(dual_squares[k]), slack[:, k], alpha[:, k], cost[:, k], squared=squared
         )
-        for k in range(len(positive))
+        for k in range(len(tasks.positive))
     )
     with np.errstate(invalid="ignore"):
         wanted = signs * (1.0 - (0.5 * alpha / cost if squared else 0.0))
@@ -248,10 +264,35 @@ def kkt(model: Any, X: Any, y: Any, *, sample_weight: Any = None, tol: float = 1
         free_bias=shaped(free_bias),
         bias=bias if several else float(bias[0]),
         values=values,
-        classes=tuple(classes[positive].tolist()),
+        classes=tasks.positive,
         stationarities=stationarities,
         balances=tuple(balances.tolist()),
     )
+
+
+class _Tasks(NamedTuple):
+    """The data as the tasks of a model see them."""
+
+    rows: Rows
+    costs: Floats
+    signs: Floats  # a column for each task
+    positive: tuple[Any, ...]
+
+
+def _tasks(model: Any, X: Any, y: Any, sample_weight: Any) -> _Tasks:
+    rows = Rows(X)
+    n = rows.shape[0]
+    y = column_or_1d(y)
+    classes, codes = encode_labels(y, n)
+    if not np.array_equal(classes, model.classes_):
+        raise ValueError(f"y has the classes {classes.tolist()}; the model was fitted to {model.classes_.tolist()}")
+    weights = check_weights(sample_weight, n)
+    costs = np.full(n, getattr(model, "_price", float(model.C))) * (1.0 if weights is None else weights)
+    if model.class_weight is not None:
+        costs = costs * compute_class_weight(model.class_weight, classes=classes, y=np.asarray(y))[codes]
+    positive = np.array(positives(len(classes)))
+    signs = np.where(codes[:, None] == positive[None, :], 1.0, -1.0)
+    return _Tasks(rows, costs, signs, tuple(classes[positive].tolist()))
 
 
 def _is_positive(alpha: Floats) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from separatrix.insight.kkt import kkt
+from separatrix.insight.kkt import svm_conditions
 from separatrix.plots.boundaries import known_labels
 from separatrix.plots.canvas import COLOURS, MARKERS, colours_of, last, legend_below, new_axes, plain_text
 
@@ -49,7 +49,7 @@ def support(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weight
         raise TypeError(f"support draws a fitted LinearSVM or KernelSVM; found {type(model).__name__}")
     if len(model.classes_) != 2:
         raise ValueError(f"support vectors can be drawn for two classes; found {len(model.classes_)}")
-    found = kkt(model, X, y, sample_weight=sample_weight)
+    found = svm_conditions(model, X, y, sample_weight=sample_weight)
     classes, codes = known_labels(model, y, len(found.alpha))
     ax = new_axes(ax)
     held = found.alpha > 0

@@ -414,3 +414,10 @@ def _rounding(
         reach = float(np.abs(task.step * offsets).max()) + task.step + (gradient + sums) * float(task.lengths.max())
         balance = ((n + 4) * _UNIT * task.step * 2.0 * float(alpha.sum()) + left) * reach
     return 2.0 * (value + (gradient + sums) * sums + pair + balance)
+
+
+def balanced_dual(task: MultinomialTask, point: Point) -> Probabilities:
+    """Return the probabilities of a point, moved so that each class weighs what its examples do as far as that goes."""
+    if not task.free:
+        return point.own
+    return _balanced(task, point.own, point.coupling, _excess(task, point.own))[0]

@@ -63,11 +63,11 @@ def _optimum(points: Any, labels: Any, price: Fraction | None, places: Sequence[
 def _fitted(points: Any, labels: Any, price: Fraction | None) -> Any:
     """Return the conditions of the package's own solution."""
     from separatrix.estimators import LinearSVM
-    from separatrix.insight.kkt import kkt
+    from separatrix.insight.kkt import svm_conditions
 
     cost = float("inf") if price is None else float(price)
     model = LinearSVM(C=cost, tol=1e-10, random_state=0).fit(points, labels)
-    return kkt(model, points, labels, tol=_NEAR)
+    return svm_conditions(model, points, labels, tol=_NEAR)
 
 
 def _draw(draws: Draws) -> Data | None:
