@@ -52,6 +52,10 @@ struct DescentKernels {
     // The loss, and of each row its slope and its curvature in the score.
     Slopes (*slopes)(const Losses&, double* slope, double* curvature);
     double (*loss)(const Losses&);
+    // Of each margin log(1 + e^-m), and its pull s(-m), unless null.
+    void (*log_losses)(const double* m, std::int64_t n, double* value, double* pull);
+    // Of each margin how far p is from its pull: the Kullback-Leibler divergence (beyond |m| = 708 an upper bound).
+    void (*log_divergences)(const double* p, const double* m, std::int64_t n, double* out);
     // The sum over the rows of an upper bound on loss + conjugate + alpha m, for scale * alpha.
     double (*apart)(const Losses&, const double* alpha, double scale);
     // The sum over the features of penalty(w) + conjugate(scale z) - w scale z.

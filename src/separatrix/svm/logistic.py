@@ -86,16 +86,7 @@ class LogisticTask:
     @cached_property
     def spread(self) -> Floats:
         """``sum C x^2`` of every column, about its mean where the bias is free."""
-        values, total = self.rows.values, np.zeros(self.rows.shape[1])
-        if is_sparse(values):
-            squared = values.copy()
-            squared.data = np.square(squared.data, dtype=np.float64)
-            total += _core.combine(Rows(squared).matrix, self.costs)
-        else:
-            together = max(1, (1 << 20) // self.rows.shape[1])
-            for first in range(0, self.n, together):
-                squared = np.square(values[first : first + together], dtype=np.float64)
-                total += _core.combine(_core.dense(squared), self.costs[first : first + together])
+        total = _core.spread(self.rows.matrix, self.costs)
         if self.free:
             total -= _core.combine(self.rows.matrix, self.costs) ** 2 / sum(self.sides)
         return np.maximum(total, 0.0)

@@ -59,7 +59,7 @@ class MarginTask:
 
     def part(self, chosen: np.ndarray) -> MarginTask:
         """Return the task of these rows alone."""
-        rows = Rows(self.rows.values[chosen])
+        rows = self.rows.part(chosen)
         return MarginTask(rows, self.signs[chosen], self.costs[chosen], self.squared, self.bias, self.free)
 
     def stored(self) -> int:
