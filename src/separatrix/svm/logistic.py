@@ -194,7 +194,7 @@ def at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None = 
         other = _gap_of(task, weights, bias, margins, guess, tol * primal)
         if other < gap:
             gap, slopes = other, alpha + 2.0 * costs * np.abs(guess - pulls)
-    rounding = _rounding(task, weights, bias, slopes, primal, math.sqrt(square))
+    rounding = _rounding(task, weights, bias, slopes, primal, math.sqrt(2.0 * gap))
     least = 1e-16 * sum(task.sides)
     solution = LogisticSolution(weights, bias, primal, gap, rounding, least)
     return Point(weights, bias, scores, margins, pulls, gradient, solution)
@@ -298,10 +298,11 @@ def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, p
     Stability of Numerical Algorithms, 3.1). The value feels an error of a margin with the slope alpha; the gradient is
     off by n units of ``sum alpha |x|``; alpha that belong to slightly other margins cost the dual the square of that;
     classes that differ by n units in weight are repaired at the price of the bias and of the gradient along a row.
+    ``gradient`` is at least as long as the difference of the weights and those that belong to alpha.
     """
     n, d = task.rows.shape
-    norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
-    off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + task.lengths))  # how far a margin can be from what was computed
+    norm = math.sqrt(_core.dot(weights, weights))
+    off = (d + 4) * _UNIT * (1.0 + abs(bias) + norm * task.lengths)  # how far a margin can be from what was computed
     steep = max(task.loss.curvature, 1.0)
     margins = _core.dot(alpha + steep * task.costs * off, off) + (n + 16) * _UNIT * primal
     sums = (n + 4) * _UNIT * (_core.dot(alpha, task.lengths) + norm)

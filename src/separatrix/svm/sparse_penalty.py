@@ -204,8 +204,8 @@ def rounding(task: SparseTask, weights: Floats, bias: float, point: DualPoint, p
     """
     n, d = task.rows.shape
     alpha = point.scale * point.alpha
-    norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
-    off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + task.lengths))
+    norm = math.sqrt(_core.dot(weights, weights))
+    off = (d + 4) * _UNIT * (1.0 + abs(bias) + norm * task.lengths)
     margins = task.signs * (scores + bias)
     slopes = 2.0 * task.costs * np.maximum(1.0 - margins + off, 0.0) if task.squared else task.costs
     shifted = _core.dot(2.0 * slopes + alpha + 2.0 * task.costs * off, off)

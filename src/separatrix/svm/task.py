@@ -162,8 +162,8 @@ def _rounding(task: MarginTask, alpha: Floats, cost: _Cost, gain: float, square:
         return 0.0
     n, d = task.rows.shape
     lengths = np.sqrt(task.squares)
-    norm = float(np.sqrt(_core.dot(cost.weights, cost.weights))) + abs(cost.bias)
-    off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + lengths))  # how far a margin can be from what was computed
+    norm = float(np.sqrt(_core.dot(cost.weights, cost.weights)))
+    off = (d + 4) * _UNIT * (1.0 + abs(cost.bias) + norm * lengths)  # how far a margin can be from what was computed
     if task.hard:  # an error in the least margin scales the whole solution
         margins = 2.0 * cost.primal * float(off.max())
     else:
