@@ -93,13 +93,12 @@ def test_kernels_read_rows_less_their_centre():
     X = np.round(rng.standard_normal((70, 37)), 3) * (rng.random((70, 37)) < 0.6)
     X[:, 5] = 1e6 + np.arange(70.0)
     X[:, 21] = -5000.0 + np.arange(70.0)
+    v, w, some = rng.standard_normal(70), rng.standard_normal(37), np.array([0, 5, 6, 21], dtype=np.int64)
     for values in layouts(X):
         rows = centred(Rows(values))
         assert np.flatnonzero(rows.centre).tolist() == [5, 21]
         plain = values.toarray() if sparse.issparse(values) else values
         near = Rows(plain.astype(np.float64) - rows.centre)
-        v, w = rng.standard_normal(70), rng.standard_normal(37)
-        some = np.array([0, 5, 6, 21], dtype=np.int64)
         for read in (
             lambda rows: _core.combine(rows.matrix, v),
             lambda rows: _core.decide(rows.matrix, w[None, :], np.zeros(1), 1),

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _HEAD = 8  # rows that are looked at first: hardly any column passes them by cha
 _TOGETHER = 1 << 20  # numbers
 _HALF_UNIT = 0.5 * float(np.finfo(np.float64).eps)
 
-Solution = TypeVar("Solution", DualSolution, LogisticSolution, SparseSolution)
+Solution = TypeVar("Solution", bound=DualSolution | LogisticSolution | SparseSolution)
 
 
 def centred(rows: Rows) -> Rows:
@@ -72,7 +72,7 @@ def _far(low: Floats, high: Floats) -> NDArray[np.bool_]:
     return (high - low <= _NEAR * np.minimum(np.abs(low), np.abs(high))) & (low * high > 0.0)
 
 
-def _ends(values: NDArray[np.float64], columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats, Floats]:
+def _ends(values: Any, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats, Floats]:
     """Return those of these columns that have a value in every row, their smallest values and their largest ones."""
     if is_sparse(values):
         sparse, count = values, values.shape[0]
