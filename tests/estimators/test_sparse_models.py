@@ -389,6 +389,57 @@ def test_a_run_cut_short_anywhere_goes_on_to_the_same_bits(loss, few, monkeypatc
         assert model.history_.primal == whole.history_.primal
 
 
+def valley(n=40, d=300):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((n, d))
+    return X, (X @ rng.standard_normal(d) / math.sqrt(d) + rng.standard_normal(n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+@pytest.mark.parametrize("shape", [(40, 300), (60, 1000)])
+def test_large_costs_on_more_features_than_rows_take_few_iterations(shape, ratio):
+    X, y = valley(*shape)
+    for C in (1e2, 1e4, 1e6):
+        model = margin_model(ratio, C=C, max_iter=100).fit(X, y)
+        assert model.status_.converged
+        assert model.duality_gap_ <= 1e-3 * model.objective_
+
+
+def test_a_run_cut_short_at_smaller_costs_goes_on_to_the_same_bits():
+    X, y = valley()
+    task = SparseTask(Rows(X), signs_of(y), np.full(40, 1e4), 1.0, True, 0.0, True)
+    whole = SparseRun(task, 1e-4, np.zeros(300))
+    asked = 0
+
+    def count():
+        nonlocal asked
+        asked += 1
+        return False
+
+    whole.go(100, count)
+    early = 0
+    for last in range(0, asked, 3):
+        left = last
+
+        def cut():
+            nonlocal left
+            left -= 1
+            return left < 0
+
+        run = SparseRun(task, 1e-4, np.zeros(300))
+        cut_short = run.go(100, cut)
+        early += run.part < 1.0
+        assert run.ended == "halted"
+        assert math.isfinite(cut_short.gap)
+        assert len(run.history)
+        run.validate()
+        run.go(100, lambda: False)
+        assert run.weights.tobytes() == whole.weights.tobytes()
+        assert run.solution.gap == whole.solution.gap
+        assert run.history.primal == whole.history.primal
+    assert early > 2
+
+
 def test_a_time_limit_leaves_a_model_with_its_true_gap():
     X, y = overlapping(300, 6)
     for make in MAKERS.values():
