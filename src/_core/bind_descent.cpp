@@ -263,6 +263,17 @@ double largest(Vector<const double> z) {
     return kernels().descent->largest(z.data(), z.shape(0));
 }
 
+auto combine_precisely(const HeldMatrix& X, Vector<const double> v) {
+    expect(std::int64_t(v.shape(0)) == X.m.rows, "factors and rows differ in number");
+    expect_aligned(v.data(), "v");
+    std::vector<double> out(X.m.cols), errors(X.m.cols);
+    {
+        nb::gil_scoped_release free;
+        kernels().descent->combine_precisely(X.m, v.data(), out.data(), errors.data());
+    }
+    return to_numpy(std::move(out));
+}
+
 auto log_values(Vector<const double> m) {
     expect_aligned(m.data(), "m");
     std::vector<double> out(m.shape(0));
@@ -370,6 +381,8 @@ void sx::bind_descent(nb::module_& module) {
                "costs"_a.noconvert(), "The sums of losses, slopes and curvatures, and the latter two of every row.");
     module.def("loss_along", &loss_along, "squared"_a, "scores"_a.noconvert(), "along"_a.noconvert(), "length"_a,
                "bias"_a, "signs"_a.noconvert(), "costs"_a.noconvert(), "The loss at scores + length * along + bias.");
+    module.def("combine_precisely", &combine_precisely, "X"_a, "v"_a.noconvert(),
+               "X' v, as if each sum were rounded once; at a price of several times that of combine.");
     module.def("log_values", &log_values, "m"_a.noconvert(), "log(1 + exp(-m)) of every margin.");
     module.def("log_pulls", &log_pulls, "m"_a.noconvert(), "1 / (1 + exp(m)) of every margin.");
     module.def("log_divergences", &log_divergences, "p"_a.noconvert(), "m"_a.noconvert(),

@@ -474,9 +474,35 @@ void spread(const Matrix& m, const double* weights, double* out) {
     });
 }
 
+// The error of a product, by halves of 26 bits (Dekker, Numer. Math. 18, 1971); and of a sum (Knuth).
+SX_HOT double error_of_product(double a, double b, double product) {
+    const double wide_a = 134217729.0 * a, wide_b = 134217729.0 * b;
+    const double high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
+    const double low_a = a - high_a, low_b = b - high_b;
+    return ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
+}
+SX_HOT double error_of_sum(double a, double b, double sum) {
+    const double other = sum - a;
+    return (a - (sum - other)) + (b - other);
+}
+
+void combine_precisely(const Matrix& m, const double* v, double* out, double* errors) {
+    with_centred_rows(m, [&](const auto& X) {
+        for (std::int64_t i = 0; i < m.rows; ++i) {
+            if (v[i] == 0.0) continue;
+            X.each(i, [&](std::int64_t j, double x) {
+                const double product = v[i] * x, before = out[j], sum = before + product;
+                errors[j] += error_of_sum(before, product, sum) + error_of_product(v[i], x, product);
+                out[j] = sum;
+            });
+        }
+    });
+    for (std::int64_t j = 0; j < m.cols; ++j) out[j] += errors[j];
+}
+
 extern const DescentKernels descent_kernels;
 const DescentKernels descent_kernels = {slopes, loss, log_losses, log_divergences, apart, penalty_gap, largest, spread,
-                                        curve, descend, descend_gram};
+                                        combine_precisely, curve, descend, descend_gram};
 
 }  // namespace SX_BUILD
 }  // namespace sx

@@ -63,6 +63,8 @@ struct DescentKernels {
     double (*largest)(const double* z, std::int64_t d);
     // out += sum of weight x^2 over the rows, for every column.
     void (*spread)(const Matrix&, const double* weights, double* out);
+    // out += X' v, each sum kept with its rounding error, so that it is as if rounded once.
+    void (*combine_precisely)(const Matrix&, const double* v, double* out, double* errors);
     // Of each chosen row x of the matrix: sum D x^2, sum D x, sum r x.
     void (*curve)(const Matrix&, const std::int64_t* chosen, std::int64_t m, const double* curvature, const double* r,
                   double* squares, double* sums, double* slopes);

@@ -22,6 +22,7 @@ from sklearn.svm import LinearSVC
 import separatrix as sx
 import separatrix.svm.descent
 import separatrix.svm.l1
+from separatrix import _core
 from separatrix.geometry.rows import Rows
 from separatrix.stops import TimeLimit
 from separatrix.svm.l1 import SparseRun
@@ -387,6 +388,30 @@ def test_a_run_cut_short_anywhere_goes_on_to_the_same_bits(loss, few, monkeypatc
         assert model.intercept_.tobytes() == whole.intercept_.tobytes()
         assert model.duality_gap_ == whole.duality_gap_
         assert model.history_.primal == whole.history_.primal
+
+
+@pytest.mark.parametrize("loss", MAKERS)
+def test_dual_weights_of_any_size_fit_the_penalty_in_spite_of_rounding(loss):
+    X, y = overlapping(200, 5)
+    far = np.column_stack([X, 1.7e9 + 1e6 * np.arange(200.0)])
+    for values, C, bias in ((X, 1e8, "none"), (X, 1e10, "none"), (far, 100.0, "none"), (far[:, :5], 1e10, "free")):
+        model = MAKERS[loss](C=C, **BIASES[bias]).fit(values, y)
+        assert model.status_.converged
+        assert model.duality_gap_ <= 1e-3 * model.objective_
+
+
+def test_precise_sums_are_rounded_once():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3)) * 10.0 ** rng.integers(-8, 9, (60, 3))
+    X = np.vstack([X, -X[::-1]]) + np.eye(120, 3)
+    v = np.append(rng.standard_normal(60), np.zeros(60)) * 1e6
+    v[60:] = v[59::-1]
+    exact = [sum(Fraction(a) * Fraction(x) for a, x in zip(v, column, strict=True)) for column in X.T]
+    for values in (X, sparse.csr_matrix(X)):
+        sums = _core.combine_precisely(Rows(values).matrix, v)
+        assert sums.tolist() == pytest.approx([float(total) for total in exact], rel=1e-15)
+    plain = _core.combine(Rows(X).matrix, v)
+    assert max(abs(plain - [float(total) for total in exact])) > 1e-9
 
 
 def valley(n=40, d=300):

@@ -26,6 +26,7 @@ from separatrix.svm.logistic import Bounded
 from separatrix.svm.smooth import products
 
 _UNIT = float(np.finfo(np.float64).eps)
+_DOUBTFUL = 1e-4  # part of the penalty; sums that could be off by more are computed precisely
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +112,13 @@ class SparseTask:
         scores = products(self.rows.matrix, np.ascontiguousarray(weights[:d]))
         return scores + self.bias * weights[d] if self.bias else scores
 
-    def pulls(self, alpha: Floats) -> Floats:
-        """Return z, ``sum alpha y x`` of every penalised weight's feature."""
+    def pulls(self, alpha: Floats, *, precisely: bool = False) -> Floats:
+        """Return z, ``sum alpha y x`` of every penalised weight's feature; precisely: as if rounded once."""
         signed = self.signs * alpha
-        sums = _core.combine(self.rows.matrix, signed)
-        return np.append(sums, self.bias * _core.dot(self.signs, alpha)) if self.bias else sums
+        sums = (_core.combine_precisely if precisely else _core.combine)(self.rows.matrix, signed)
+        if not self.bias:
+            return sums
+        return np.append(sums, self.bias * (math.fsum(signed) if precisely else _core.dot(self.signs, alpha)))
 
     def split(self, weights: Floats, bias: float) -> tuple[Floats, float]:
         """Return the features' weights, and the bias whichever kind it is of."""
@@ -177,8 +180,12 @@ def dual_point(
             high = sums[0] / sums[1]
         if low < 1.0 or high < 1.0:
             alpha = alpha * np.where(task.signs > 0, high, low)
-    pulls = task.pulls(alpha)
-    doubt = 2.0 * (task.n + 4) * _UNIT * _core.dot(alpha, task.lengths)
+    total = _core.dot(alpha, task.lengths)
+    doubt = 2.0 * (task.n + 4) * _UNIT * total
+    precisely = doubt > _DOUBTFUL * task.l1_ratio
+    pulls = task.pulls(alpha, precisely=precisely)
+    if precisely:
+        doubt = 2.0 * _UNIT * (_core.largest(pulls) + 2.0 * (task.n + 4) ** 2 * _UNIT * total)
     largest = _core.largest(pulls) + doubt
     scales = [1.0] if task.ridge > 0.0 else []
     if largest > task.l1_ratio:
