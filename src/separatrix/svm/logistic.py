@@ -22,9 +22,9 @@ from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
 from separatrix.svm.smooth import LOG, SmoothLoss, products
+from separatrix.svm.task import BLOCK
 
 _UNIT = float(np.finfo(np.float64).eps)
-_BLOCK = 1 << 14  # rows whose exponentials are taken at once
 _BALANCED = 1e-10  # part of the dual weights by which the classes may differ before it is repaired
 
 
@@ -66,11 +66,11 @@ class LogisticTask:
 
     def by_side(self, values: Floats) -> tuple[float, float]:
         """Return the sums of the positive and of the negative examples' values."""
-        return _core.dot(self._indicators[0], values), _core.dot(self._indicators[1], values)
+        return _core.dot(self._positive, values), _core.dot(1.0 - self._positive, values)
 
     @cached_property
-    def _indicators(self) -> tuple[Floats, Floats]:
-        return np.where(self.signs > 0, 1.0, 0.0), np.where(self.signs > 0, 0.0, 1.0)
+    def _positive(self) -> Floats:
+        return np.where(self.signs > 0, 1.0, 0.0)
 
     @cached_property
     def ones(self) -> Floats:
@@ -78,10 +78,9 @@ class LogisticTask:
         return np.ones(self.n)
 
     @cached_property
-    def lengths(self) -> Floats:
-        """``|x|`` of every row."""
-        squares = _core.square_norms(self.rows.matrix) if self.known_squares is None else self.known_squares
-        return np.sqrt(squares)
+    def squares(self) -> Floats:
+        """``|x|^2`` of every row."""
+        return _core.square_norms(self.rows.matrix) if self.known_squares is None else self.known_squares
 
     @cached_property
     def spread(self) -> Floats:
@@ -228,8 +227,8 @@ def _by_blocks(function: Callable[..., Floats], *columns: Floats) -> Floats:
     """Return what a function of each row's numbers gives, computed on so many rows at a time as a cache holds."""
     n = len(columns[0])
     values = np.empty(n)
-    for first in range(0, n, _BLOCK):
-        some = slice(first, first + _BLOCK)
+    for first in range(0, n, BLOCK):
+        some = slice(first, first + BLOCK)
         values[some] = function(*(column[some] for column in columns))
     return values
 
@@ -302,14 +301,20 @@ def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, p
     """
     n, d = task.rows.shape
     norm = math.sqrt(_core.dot(weights, weights))
-    off = (d + 4) * _UNIT * (1.0 + abs(bias) + norm * task.lengths)  # how far a margin can be from what was computed
     steep = max(task.loss.curvature, 1.0)
-    margins = _core.dot(alpha + steep * task.costs * off, off) + (n + 16) * _UNIT * primal
-    sums = (n + 4) * _UNIT * (_core.dot(alpha, task.lengths) + norm)
-    pair = steep**2 * _core.dot(task.costs * (off + 8 * _UNIT), off + 8 * _UNIT)
+    margins, pair, total_length, longest = (n + 16) * _UNIT * primal, 0.0, 0.0, 0.0
+    for first in range(0, n, BLOCK):
+        some = slice(first, first + BLOCK)
+        lengths, costs = np.sqrt(task.squares[some]), task.costs[some]
+        off = (d + 4) * _UNIT * (1.0 + abs(bias) + norm * lengths)  # how far a margin can be from that computed
+        margins += _core.dot(alpha[some] + steep * costs * off, off)
+        pair += steep**2 * _core.dot(costs * (off + 8 * _UNIT), off + 8 * _UNIT)
+        total_length += _core.dot(alpha[some], lengths)
+        longest = max(longest, float(lengths.max()))
+    sums = (n + 4) * _UNIT * (total_length + norm)
     total = 0.0
     if task.biased:
         step = 1.0 if task.free else task.bias
-        reach = abs(bias) + step + (gradient + sums) * float(task.lengths.max())
+        reach = abs(bias) + step + (gradient + sums) * longest
         total = (n + 4) * _UNIT * step * _core.dot(alpha, task.ones) * reach
     return 2.0 * (margins + (gradient + sums) * sums + pair + total)

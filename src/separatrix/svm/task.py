@@ -20,6 +20,7 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
 
 _UNIT = float(np.finfo(np.float64).eps)
+BLOCK = 1 << 14  # rows whose numbers are computed at once where they need not be kept
 
 
 class HaltedError(Exception):
@@ -161,16 +162,21 @@ def _rounding(task: MarginTask, alpha: Floats, cost: _Cost, gain: float, square:
     if np.isinf(cost.primal):
         return 0.0
     n, d = task.rows.shape
-    lengths = np.sqrt(task.squares)
     norm = float(np.sqrt(_core.dot(cost.weights, cost.weights)))
-    off = (d + 4) * _UNIT * (1.0 + abs(cost.bias) + norm * lengths)  # how far a margin can be from what was computed
+    margins = longest = total_length = 0.0
+    for first in range(0, n, BLOCK):
+        some = slice(first, first + BLOCK)
+        lengths = np.sqrt(task.squares[some])
+        off = (d + 4) * _UNIT * (1.0 + abs(cost.bias) + norm * lengths)  # how far a margin can be from that computed
+        if not task.hard:
+            price = task.costs[some] * (2.0 * (cost.slack[some] + off) if task.squared else 1.0)
+            margins += _core.dot(np.where(cost.margins[some] < 1.0 + off, price, 0.0), off)
+        longest = max(longest, float(off.max()))
+        total_length += _core.dot(alpha[some], lengths + task.bias**2)
     if task.hard:  # an error in the least margin scales the whole solution
-        margins = 2.0 * cost.primal * float(off.max())
-    else:
-        price = task.costs * (2.0 * (cost.slack + off) if task.squared else 1.0)
-        margins = _core.dot(np.where(cost.margins < 1.0 + off, price, 0.0), off)
+        margins = 2.0 * cost.primal * longest
     support = int(np.count_nonzero(alpha))
-    sums = (support + d) * float(np.sqrt(square)) * _core.dot(alpha, lengths + task.bias**2)
+    sums = (support + d) * float(np.sqrt(square)) * total_length
     total = (n + 4) * (cost.primal + (1.0 + abs(cost.bias)) * abs(gain) + square)
     return 2.0 * (margins + _UNIT * (sums + total))
 
@@ -247,11 +253,14 @@ def best_bias(scores: Floats, signs: Floats, costs: Floats, *, squared: bool = F
     if np.isinf(costs[0]):  # any loss is too much: half-way between the classes
         return float(0.5 * (knots[signs > 0].max() + knots[signs < 0].min()))
     order = np.argsort(knots, kind="stable")
-    knots, costs, positive = knots[order], costs[order], signs[order] > 0
-    above, below = np.where(positive, costs, 0.0), np.where(positive, 0.0, costs)
+    knots, below = knots[order], costs[order]
+    above = np.where(signs[order] > 0, below, 0.0)
+    below -= above  # what the negative rows cost; 0 for a positive one
+    del order
+    turn = _passed(below * knots) + _ahead(above * knots) if squared else None
     # Sums from the near end: what lies beyond is not subtracted from a total that it may vanish in.
-    passed, ahead = np.cumsum(below), np.append(np.cumsum(above[::-1])[::-1][1:], 0.0)
-    if not squared:
+    passed, ahead = _passed(below), _ahead(above)
+    if turn is None:
         slope = passed - ahead  # just behind each knot
         flat = 4.0 * _UNIT * len(knots) * (passed + ahead)
         first = int(np.argmax(slope >= -flat))
@@ -259,10 +268,22 @@ def best_bias(scores: Floats, signs: Floats, costs: Floats, *, squared: bool = F
         return float(0.5 * (knots[first] + knots[last]))
     # Half the slope at b: the sum of C (b - knot) over the negative knots below b and the positive ones above it.
     mass = passed + ahead  # between this knot and the next
-    moment = np.cumsum(below * knots) + np.append(np.cumsum((above * knots)[::-1])[::-1][1:], 0.0)
-    slope = mass * knots - moment
+    slope = mass * knots - turn
     last = int(np.argmax(slope >= 0)) if (slope >= 0).any() else len(knots)
     if last == 0:
         return float(knots[0])
     at = last - 1
-    return float(moment[at] / mass[at]) if mass[at] > 0 else float(knots[at])
+    return float(turn[at] / mass[at]) if mass[at] > 0 else float(knots[at])
+
+
+def _passed(values: Floats) -> Floats:
+    """Turn values into the sums up to each, in place."""
+    return np.cumsum(values, out=values)
+
+
+def _ahead(values: Floats) -> Floats:
+    """Turn values into the sums of those behind each, from the far end, in place."""
+    np.cumsum(values[::-1], out=values[::-1])
+    values[:-1] = values[1:]
+    values[-1] = 0.0
+    return values
