@@ -20,6 +20,7 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
 
 _UNIT = float(np.finfo(np.float64).eps)
+ONE_SIDED = 1e-3  # part of what all slacks cost that a class may count for at most
 BLOCK = 1 << 14  # rows whose numbers are computed at once where they need not be kept
 
 
@@ -145,8 +146,9 @@ def measure(task: MarginTask, alpha: Floats, candidate: tuple[Floats, float] | N
     best = _cost(task, weights, task.bias**2 * balance)
     if candidate is not None:
         best = min(best, _cost(task, *candidate), key=lambda cost: cost.primal)
-    if not best.primal <= _worst(task):
-        best = _cost(task, np.zeros(len(weights)), 0.0)
+    bias, enough = constant_solution(task)
+    if not best.primal <= enough * (1.0 + 4.0 * _UNIT):
+        best = _cost(task, np.zeros(len(weights)), bias)
     return DualSolution(
         alpha, best.weights, best.bias, best.slack, best.primal, dual, _rounding(task, alpha, best, gain, square)
     )
@@ -181,12 +183,22 @@ def _rounding(task: MarginTask, alpha: Floats, cost: _Cost, gain: float, square:
     return 2.0 * (margins + _UNIT * (sums + total))
 
 
-def _worst(task: MarginTask) -> float:
-    """Return an upper bound on the primal value of weights that are all zero: no solution needs to be worse."""
+def constant_solution(task: MarginTask) -> tuple[float, float]:
+    """Return the bias and a bound on the primal value of weights that are all zero: no solution needs to be worse.
+
+    Where one class counts for next to nothing, a penalised bias suits the other; else it is 0. A free one is the best.
+    """
     if task.hard:
-        return np.inf
-    total = [_core.dot(task.costs, np.where(task.signs * side > 0, 1.0, 0.0)) for side in (1.0, -1.0)]
-    return 2.0 * min(total) if task.free and not task.squared else sum(total)
+        return 0.0, np.inf
+    positive, negative = (_core.dot(task.costs, np.where(task.signs * side > 0, 1.0, 0.0)) for side in (1.0, -1.0))
+    lighter, total = min(positive, negative), positive + negative
+    if task.free:
+        return 0.0, total if task.squared else 2.0 * lighter
+    if task.bias:
+        one_sided = 0.5 / task.bias**2 + (4.0 if task.squared else 2.0) * lighter
+        if one_sided < ONE_SIDED * total:
+            return 1.0 if positive > negative else -1.0, one_sided
+    return 0.0, total
 
 
 class _Cost(NamedTuple):
