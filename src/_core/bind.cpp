@@ -325,6 +325,9 @@ NB_MODULE(_core, module) {
     def_csr(&csr<double, std::int32_t>);
     def_csr(&csr<double, std::int64_t>);
 
+    module.def("centred", &centred, "X"_a, "centre"_a.noconvert(),
+               "The same rows less a centre, for the kernels of optimum problems; X itself is not changed.");
+
     nb::class_<HeldTask>(module, "BinaryTask", "One binary task and the arrays that learning it changes.")
         .def("__init__", &make_task, "w"_a.noconvert(), "real"_a.noconvert(), "count"_a.noconvert(),
              "average_correction"_a.noconvert().none(), "pocket"_a.noconvert().none(), "positive"_a,

@@ -33,6 +33,7 @@ struct Matrix {
     const void* indices;
     const void* indptr;
     std::int64_t rows, cols, stride;
+    const double* centre = nullptr;  // of each column, which some kernels take off its values; see with_centred_rows
 };
 
 // Receives one record for each update, for the voted readout: the row, tau * y, and the time of the update.

@@ -81,7 +81,7 @@ std::int64_t tally(const Matrix& m, const Pass& pass, const BinaryTask& task, bo
 
 void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
             int n_tasks, double* out) {
-    with_rows(m, [&](const auto& X) {
+    with_centred_rows(m, [&](const auto& X) {
         for (std::int64_t i = begin; i < end; ++i) {
             double* a = out + i * n_tasks;
             in_blocks(n_tasks, [&](auto block, int first) {
@@ -97,7 +97,7 @@ void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double*
 }
 
 void square_norms(const Matrix& m, double* out) {
-    with_rows(m, [&](const auto& X) {
+    with_centred_rows(m, [&](const auto& X) {
         for (std::int64_t i = 0; i < m.rows; ++i) out[i] = X.square_norm(i);
     });
 }

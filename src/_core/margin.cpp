@@ -84,7 +84,7 @@ std::int64_t ascend_rows(const Rows& X, const Ascent& job) {
 }
 
 std::int64_t ascend(const Matrix& m, const Ascent& job) {
-    return with_rows(m, [&](const auto& X) { return job.squared ? ascend_rows<true>(X, job) : ascend_rows<false>(X, job); });
+    return with_centred_rows(m, [&](const auto& X) { return job.squared ? ascend_rows<true>(X, job) : ascend_rows<false>(X, job); });
 }
 
 Standing standing(const Point* points, std::int64_t n, bool squared) {
@@ -104,7 +104,7 @@ Standing standing(const Point* points, std::int64_t n, bool squared) {
 }
 
 void combine(const Matrix& m, const double* v, double* out) {
-    with_rows(m, [&](const auto& X) {
+    with_centred_rows(m, [&](const auto& X) {
         for (std::int64_t i = 0; i < m.rows; ++i) {
             if (v[i] != 0.0) X.add(i, v[i], out);
         }
@@ -116,8 +116,8 @@ void combine(const Matrix& m, const double* v, double* out) {
 constexpr int kTile = 4;
 constexpr int kTileRegisters = int(kGramColumns) / kWidth;
 
-template <class T>
-void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, double* room) {
+template <class T, bool kCentred>
+void gram_of(const Dense<T, kCentred>& X, std::int64_t n, const double* t, double* out, double* room) {
     const std::int64_t d = X.cols + 1, width = gram_width(X.cols);
     double* const plain = room;
     double* const scaled = room + kGramRows * width;
@@ -127,7 +127,7 @@ void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, do
         for (; next < n && rows < kGramRows; ++next) {
             if (t[next] == 0.0) continue;
             const std::int64_t r = rows++;
-            const T* x = X.row(next);
+            const auto x = X.row(next);
             const double weight = t[next];
             double* p = plain + r * width;
             double* s = scaled + r * width;
@@ -164,17 +164,17 @@ void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, do
     }
 }
 
-template <class T, class I>
-void gram_of(const Csr<T, I>& X, std::int64_t n, const double* t, double* out, double*) {
+template <class T, class I, bool kCentred>
+void gram_of(const Csr<T, I, kCentred>& X, std::int64_t n, const double* t, double* out, double*) {
     const std::int64_t d = X.cols + 1;
     double* const last = out + (d - 1) * d;
     for (std::int64_t i = 0; i < n; ++i) {
         if (t[i] == 0.0) continue;
         const std::int64_t from = X.indptr[i], to = X.indptr[i + 1];
         for (std::int64_t p = from; p < to; ++p) {
-            const double scaled = t[i] * double(X.data[p]);
+            const double scaled = t[i] * X.value(p);
             double* const line = out + std::int64_t(X.indices[p]) * d;
-            for (std::int64_t q = from; q <= p; ++q) line[X.indices[q]] += scaled * double(X.data[q]);
+            for (std::int64_t q = from; q <= p; ++q) line[X.indices[q]] += scaled * X.value(q);
             last[X.indices[p]] += scaled;
         }
         last[d - 1] += t[i];
@@ -182,7 +182,7 @@ void gram_of(const Csr<T, I>& X, std::int64_t n, const double* t, double* out, d
 }
 
 void gram(const Matrix& m, const double* t, double* out, double* room) {
-    with_rows(m, [&](const auto& X) { gram_of(X, m.rows, t, out, room); });
+    with_centred_rows(m, [&](const auto& X) { gram_of(X, m.rows, t, out, room); });
 }
 
 // Column by column, each entry a product of two rows of the factor so far.

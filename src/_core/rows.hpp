@@ -18,13 +18,43 @@ SX_HOT void spread_add_one(double x, double tau, double beta, double aged, doubl
     if (sum) *sum += aged * g;
 }
 
+// A dense row that is read less the centre of each column (svm/centring.py).
 template <class T>
+struct CentredRow {
+    const T* x;
+    const double* centre;
+
+    SX_HOT CentredRow operator+(std::int64_t j) const { return {x + j, centre + j}; }
+    SX_HOT double operator[](std::int64_t j) const { return double(x[j]) - centre[j]; }
+};
+template <class T>
+SX_HOT Vec load(CentredRow<T> row) {
+    return load(row.x) - load(row.centre);
+}
+template <class T>
+SX_HOT Vec load_first(CentredRow<T> row, int n) {
+    return load_first(row.x, n) - load_first(row.centre, n);
+}
+using sx::prefetch;
+template <class T>
+SX_HOT void prefetch(CentredRow<T> row) {
+    sx::prefetch(row.x);
+}
+
+template <class T, bool kCentred = false>
 struct Dense {
     static constexpr bool kSparse = false, kBudget = false;
     const T* data;
     std::int64_t cols, stride;
+    const double* centre = nullptr;
 
-    const T* row(std::int64_t i) const { return data + i * stride; }
+    SX_HOT auto row(std::int64_t i) const {
+        if constexpr (kCentred) {
+            return CentredRow<T>{data + i * stride, centre};
+        } else {
+            return data + i * stride;
+        }
+    }
 
     // Row i with N weight vectors. While it is read, the row that will be needed a little later (`ahead`, or -1) is
     // asked for, one line at a time: a burst would hold up the reading.
@@ -37,8 +67,8 @@ struct Dense {
         }
     }
 
-    template <int N, bool Ahead>
-    SX_HOT void products(const T* x, const T* later, const double* const* w, double* out) const {
+    template <int N, bool Ahead, class Row>
+    SX_HOT void products(Row x, Row later, const double* const* w, double* out) const {
         Vec sum[N][kRegisters];
         SX_UNROLL for (int k = 0; k < N; ++k) {
             SX_UNROLL for (int r = 0; r < kRegisters; ++r) sum[k][r] = Vec{};
@@ -52,7 +82,7 @@ struct Dense {
                 SX_UNROLL for (int k = 0; k < N; ++k) sum[k][r] += v * load(w[k] + j + r * kWidth);
             }
         }
-        if (Ahead) prefetch(later + cols - 1);
+        if (Ahead) prefetch(later + (cols - 1));
         if (j < cols) {
             SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
                 const std::int64_t at = j + r * kWidth;
@@ -85,7 +115,7 @@ struct Dense {
                 SX_UNROLL for (int k = 0; k < N; ++k) sum[k][c] = multiply_add(v, load_floats(w[k] + at), sum[k][c]);
             }
         }
-        if (Ahead) prefetch(later + cols - 1);
+        if (Ahead) prefetch(later + (cols - 1));
         float rest[N] = {}, rest_length = 0.0f;
         for (; j < cols; ++j) {
             rest_length += x[j] * x[j];
@@ -126,7 +156,7 @@ struct Dense {
     }
 
     void add(std::int64_t i, double scale, double* w) const {
-        const T* x = row(i);
+        const auto x = row(i);
         const std::int64_t n = cols;
         std::int64_t j = 0;
         for (; j + kWidth <= n; j += kWidth) store(w + j, load(w + j) + scale * load(x + j));
@@ -139,8 +169,8 @@ struct Dense {
                          : add_and_product<true>(row(i), scale, w, row(next), row(ahead));
     }
 
-    template <bool Ahead>
-    SX_HOT double add_and_product(const T* x, double scale, double* w, const T* next, const T* later) const {
+    template <bool Ahead, class Row>
+    SX_HOT double add_and_product(Row x, double scale, double* w, Row next, Row later) const {
         const std::int64_t n = cols;
         Vec sum[kRegisters];
         SX_UNROLL for (int r = 0; r < kRegisters; ++r) sum[r] = Vec{};
@@ -155,7 +185,7 @@ struct Dense {
                 sum[r] += load(next + at) * moved;
             }
         }
-        if (Ahead) prefetch(later + n - 1);
+        if (Ahead) prefetch(later + (n - 1));
         for (std::int64_t k = j; k < n; ++k) w[k] += scale * double(x[k]);
         SX_UNROLL for (int r = 0; r < kRegisters; ++r) {
             const std::int64_t at = j + r * kWidth;
@@ -167,7 +197,7 @@ struct Dense {
     }
 
     double square_norm(std::int64_t i) const {
-        const T* x = row(i);
+        const auto x = row(i);
         Vec sum[kRegisters];
         for (int r = 0; r < kRegisters; ++r) sum[r] = Vec{};
         std::int64_t j = 0;
@@ -245,13 +275,22 @@ SX_HOT Vec4 load4(const float* p) { return (Vec4)_mm256_cvtps_pd(_mm_loadu_ps(p)
 SX_HOT Vec4 load4(const double* p) { return (Vec4)_mm256_loadu_pd(p); }
 #endif
 
-template <class T, class I>
+template <class T, class I, bool kCentred = false>
 struct Csr {
     static constexpr bool kSparse = true, kBudget = false;
     const T* data;
     const I* indices;
     const I* indptr;
     std::int64_t cols;
+    const double* centre = nullptr;  // not 0 only in columns of which every row has a value
+
+    SX_HOT double value(std::int64_t p) const {
+        if constexpr (kCentred) {
+            return double(data[p]) - centre[indices[p]];
+        } else {
+            return double(data[p]);
+        }
+    }
 
     // Weights that have just been written are read one by one (Fresh): a gather would wait for all the writes.
     template <int N, bool Fresh = false>
@@ -272,7 +311,8 @@ struct Csr {
             Vec4 four[N];
             SX_UNROLL for (int k = 0; k < N; ++k) four[k] = Vec4{};
             for (; p + kSparseLanes <= to; p += kSparseLanes) {
-                const Vec4 v = load4(data + p);
+                Vec4 v = load4(data + p);
+                if constexpr (kCentred) v -= gather(centre, indices + p);
                 SX_UNROLL for (int k = 0; k < N; ++k) four[k] += v * gather(w[k], indices + p);
             }
             SX_UNROLL for (int k = 0; k < N; ++k) {
@@ -283,13 +323,13 @@ struct Csr {
         for (; p + kSparseLanes <= to; p += kSparseLanes) {
             SX_UNROLL for (int k = 0; k < N; ++k) {
                 SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
-                    sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];
+                    sum[k][l] += value(p + l) * w[k][indices[p + l]];
                 }
             }
         }
         SX_UNROLL for (int l = 0; l < kSparseLanes - 1; ++l) {
             if (p + l >= to) break;
-            SX_UNROLL for (int k = 0; k < N; ++k) sum[k][l] += double(data[p + l]) * w[k][indices[p + l]];
+            SX_UNROLL for (int k = 0; k < N; ++k) sum[k][l] += value(p + l) * w[k][indices[p + l]];
         }
         SX_UNROLL for (int k = 0; k < N; ++k) out[k] = (sum[k][0] + sum[k][2]) + (sum[k][1] + sum[k][3]);
     }
@@ -308,7 +348,7 @@ struct Csr {
     template <class Work>
     void each(std::int64_t i, Work work) const {
         for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
-            work(std::int64_t(indices[p]), double(data[p]));
+            work(std::int64_t(indices[p]), value(p));
         }
     }
 
@@ -317,10 +357,10 @@ struct Csr {
         std::int64_t p = indptr[i];
         for (; p + kSparseLanes <= to; p += kSparseLanes) {  // no column comes twice: read four, then write them
             double moved[kSparseLanes];
-            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) moved[l] = w[indices[p + l]] + scale * double(data[p + l]);
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) moved[l] = w[indices[p + l]] + scale * value(p + l);
             SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) w[indices[p + l]] = moved[l];
         }
-        for (; p < to; ++p) w[indices[p]] += scale * double(data[p]);
+        for (; p < to; ++p) w[indices[p]] += scale * value(p);
     }
 
     double square_norm(std::int64_t i) const {
@@ -328,9 +368,9 @@ struct Csr {
         const std::int64_t to = indptr[i + 1];
         std::int64_t p = indptr[i];
         for (; p + kSparseLanes <= to; p += kSparseLanes) {
-            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[l] += double(data[p + l]) * double(data[p + l]);
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) sum[l] += value(p + l) * value(p + l);
         }
-        for (int l = 0; p + l < to; ++l) sum[l] += double(data[p + l]) * double(data[p + l]);
+        for (int l = 0; p + l < to; ++l) sum[l] += value(p + l) * value(p + l);
         return (sum[0] + sum[2]) + (sum[1] + sum[3]);
     }
 
@@ -403,4 +443,19 @@ auto with_index(const Matrix& m, Work work) {
 template <class Work>
 auto with_rows(const Matrix& m, Work work) {
     return m.value == Value::f32 ? with_index<float>(m, work) : with_index<double>(m, work);
+}
+
+// The same for kernels that can read rows less the centres of their columns.
+template <class Work>
+auto with_centred_rows(const Matrix& m, Work work) {
+    if (!m.centre) return with_rows(m, work);
+    const auto as = [&]<class T>(const T* data) {
+        if (m.layout == Layout::dense) return work(Dense<T, true>{data, m.cols, m.stride, m.centre});
+        const auto sparse = [&]<class I>(const I* indices) {
+            return work(Csr<T, I, true>{data, indices, static_cast<const I*>(m.indptr), m.cols, m.centre});
+        };
+        return m.index == Index::i32 ? sparse(static_cast<const std::uint32_t*>(m.indices))
+                                     : sparse(static_cast<const std::int64_t*>(m.indices));
+    };
+    return m.value == Value::f32 ? as(static_cast<const float*>(m.data)) : as(static_cast<const double*>(m.data));
 }

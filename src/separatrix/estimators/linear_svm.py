@@ -14,17 +14,18 @@ from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
-from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
+from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
 from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
+from separatrix.svm.centring import bias_within, restored
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
 from separatrix.svm.sparse_penalty import SparseTask
-from separatrix.svm.task import MarginTask
+from separatrix.svm.task import DualSolution, MarginTask
 from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
@@ -237,8 +238,10 @@ class LinearSVM(SolvedClassifier):
         if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
             del self.margin_bracket_
         counted = self._costed_rows(problem)
-        rows, costs, squares, kept = counted
         bias, free = self._bias_kind()
+        if free and not math.isinf(self.C):
+            counted = counted.centred()
+        rows, costs, squares, kept = counted
         ratio = self._ratio
 
         def solve_sparsely(state: SparseState, epochs: int, halted: Callable[[], bool]) -> None:
@@ -250,7 +253,8 @@ class LinearSVM(SolvedClassifier):
             if state.run is not None and state.run.ended in ("gap", "rounding"):
                 return  # it was done before the others were cut short
             if state.run is None:
-                state.run = sparse_run(task, float(self.tol), state.weights, state.bias if self.fit_intercept else 0.0)
+                start = bias_within(rows, state.weights, state.bias) if self.fit_intercept else 0.0
+                state.run = sparse_run(task, float(self.tol), state.weights, start)
             state.run.task = task
             state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
             state.run.go(epochs, halted)
@@ -274,7 +278,9 @@ class LinearSVM(SolvedClassifier):
                 start = None
                 if state.alpha is not None:
                     start = np.minimum(state.alpha if kept is None else state.alpha[kept], costs)
-                plane = None if state.weights is None else (state.weights, state.bias)
+                plane = None
+                if state.weights is not None:
+                    plane = state.weights, bias_within(rows, state.weights, state.bias)
                 state.run = (HardRun if task.hard else Run)(task, float(self.tol), seed, start, plane)
             state.run.task = task
             state.run.tell = self._teller(problem, state.positive) if self.verbose else None
@@ -298,7 +304,8 @@ class LinearSVM(SolvedClassifier):
         """Set the fitted attributes from the runs."""
         self._spread.add_sample(problem.rows)
         runs: list[Any] = [state.run for state in states if state.run is not None]
-        answers = [run.solution for run in runs]
+        everything, squared = float(counted.costs.sum()), self.loss == "squared_hinge"
+        answers = [restored(counted.rows, run.solution, everything, squared=squared) for run in runs]
         alone = len(states) == 1
         self.coef_ = np.stack([answer.weights for answer in answers])
         self.intercept_ = np.array([answer.bias for answer in answers])
@@ -323,13 +330,16 @@ class LinearSVM(SolvedClassifier):
         sparse = self._ratio > 0
         self.n_iter_ = max(run.iterations - (run.iterations_before if sparse else 0) for run in runs)
         sentence = sparse_sentence if sparse else _sentence
-        ends = [Ended(sentence(run, interrupted=interrupted, limit=limit), run.epochs) for run in runs]
+        ends = [
+            Ended(sentence(run, answer, interrupted=interrupted, limit=limit), run.epochs)
+            for run, answer in zip(runs, answers, strict=True)
+        ]
         self.status_ = joint_status(ends, problem.classes)
         self._cut_short = any(run.ended == "halted" for run in runs)
-        for state, run, alpha in zip(states, runs, alphas, strict=True):
+        for state, run, answer, alpha in zip(states, runs, answers, alphas, strict=True):
             if not sparse and not device:
                 state.alpha = alpha
-            state.weights, state.bias = run.solution.weights.copy(), float(run.solution.bias)
+            state.weights, state.bias = answer.weights.copy(), float(answer.bias)
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
 
@@ -397,9 +407,8 @@ def _length(weights: Floats) -> Any:
     return length if length > 0.0 or largest == 0.0 else largest * np.linalg.norm(weights / largest)
 
 
-def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status:
-    """Return how a run ended."""
-    answer = run.solution
+def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+    """Return how a run ended that came to this answer."""
     epochs = times(run.epochs, "epoch")
     if run.ended == "inseparable":
         assert run.witness is not None
@@ -416,8 +425,8 @@ def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status
         method = "the interior-point method" if run.newton is None else "Newton's method"
         by = f"after {epochs}" if run.epochs else f"by {method}"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
-        if not math.isfinite(hidden):
-            return Status(f"stopped {by}: {gap}, but rounding could hide any other", False, interrupted=interrupted)
+        if not hidden <= MOST_HIDDEN:
+            return Status(f"stopped {by}: {gap}, {hiding(hidden)}", False, interrupted=interrupted)
         doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
         return Status(f"converged {by}: {gap}, at most tol={run.tol:g}{doubt}", True, interrupted=interrupted)
     if interrupted:

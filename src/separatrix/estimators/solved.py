@@ -21,9 +21,13 @@ from separatrix.loop.interrupts import interrupts
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
+from separatrix.svm.centring import centred
 
 if TYPE_CHECKING:
     from separatrix.estimators.leave_one_out import LeaveOneOut
+
+
+MOST_HIDDEN = 1.0  # part of the objective that rounding may hide in a fit that has converged
 
 
 class CostedRows(NamedTuple):
@@ -36,6 +40,11 @@ class CostedRows(NamedTuple):
     costs: Floats
     squares: Floats
     kept: NDArray[np.intp] | None
+
+    def centred(self) -> CostedRows:
+        """Return these with the columns that are far from the origin read less their means."""
+        rows = self.rows if isinstance(self.rows, DeviceRows) else centred(self.rows)
+        return self if rows is self.rows else self._replace(rows=rows, squares=_core.square_norms(rows.matrix))
 
     def among_all(self, values: Floats, n: int) -> Floats:
         """Return values of these rows as values of all n, 0 for those that do not count."""
@@ -221,6 +230,13 @@ class SolvedClassifier(LinearClassifier):
                 print(f"{label}{unit} {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
+
+
+def hiding(hidden: float) -> str:
+    """Return what to say of a gap beside which rounding could hide this part of the objective, or more."""
+    return (
+        f"but rounding could hide one of {hidden:.1g}" if math.isfinite(hidden) else "but rounding could hide any other"
+    )
 
 
 def one_or_all(values: list[Any]) -> Any:

@@ -54,6 +54,7 @@ class DeviceRows(Rows):
     def __init__(self, X: Any) -> None:
         self.names, self.values, self.xp = None, X.detach() if hasattr(X, "detach") else X, namespace(X)
         self.products: Any = None  # what a solver keeps beside the rows for all its tasks
+        self.centre = None
         self._host: Rows | None = None
         if self.values.ndim != 2:
             raise ValueError(
