@@ -77,7 +77,8 @@ Within = Annotated[
     typer.Option(
         "--within",
         help="With --tune, for svm and logistic: choose C by accuracy from all of 0.01 to 100, and prove that no other "
-        "has a cross-validation accuracy higher by more than this, such as 0.005.",
+        "has a cross-validation accuracy higher by more than this, such as 0.005; the search takes 30 s at most, or "
+        "--time-limit.",
         rich_help_panel=DECISIONS,
     ),
 ]

@@ -133,35 +133,41 @@ class Decisions:
     ) -> tuple[Settings, OutOfFold]:
         model = self._model
         if settings.within is not None:
-            record = self._proven(table, rows, settings, folds)
-            chosen = replace(with_strength(settings, record.parameter, record.best), tune=False, within=None)
-            result = scored(chosen, f"C={record.best:.4g}")
+            record, result = self._proven(table, rows, settings, folds, watch), None
         else:
             metric = usual_metric(rows.labels, len(table.classes), folds)
             tuned = tune(settings, metric, rows.labels, folds, scored)
-            best, result = tuned.values[tuned.best], tuned.result
-            chosen = replace(with_strength(settings, tuned.parameter, best), tune=False)
+            result = tuned.result
             record = TuningRecord(
-                tuned.parameter, metric, len(folds), tuned.values, tuned.means, tuned.deviations, best
-            )
+                tuned.parameter, metric, len(folds), tuned.values, tuned.means, tuned.deviations,
+                tuned.values[tuned.best], ended="interrupted" if tuned.interrupted else "",
+            )  # fmt: skip
+        chosen = replace(with_strength(settings, record.parameter, record.best), tune=False, within=None)
         watch("fit")
         trained = train(table, chosen, None, watch, 0)
         if trained.facts["interrupted"]:
             raise KeyboardInterrupt
         model.estimator = trained.estimator
         model.facts = replace(model.facts, **trained.facts, settings=chosen, tuning=record)
+        if record.ended == "interrupted":  # what is known so far was worth a fit, and no more
+            raise KeyboardInterrupt
+        if result is None:
+            result = scored(chosen, f"C={record.best:.4g}")
         self._cross_validate(rows, table, result)
         return chosen, result
 
-    def _proven(self, table: PreparedTable, rows: PreparedRows, settings: Settings, folds: Folds) -> TuningRecord:
+    def _proven(
+        self, table: PreparedTable, rows: PreparedRows, settings: Settings, folds: Folds, watch: Watch
+    ) -> TuningRecord:
         """Choose C from a whole range, with a proof."""
         from separatrix.tables.proven_tuning import prove
 
         labels = Labels(np.array(table.classes), rows.labels)
-        proved = prove(settings, new_estimator(settings, table.classes), rows.X, labels, rows.weights, folds)
+        proved = prove(settings, new_estimator(settings, table.classes), rows.X, labels, rows.weights, folds, watch)
         return TuningRecord(
-            "C", ACCURACY, len(folds), proved.values, proved.means, proved.deviations, proved.best, proved.distance
-        )
+            "C", ACCURACY, len(folds), proved.values, proved.means, proved.deviations, proved.best, proved.distance,
+            proved.ended,
+        )  # fmt: skip
 
     def _cross_validate(self, rows: PreparedRows, table: PreparedTable, result: OutOfFold) -> None:
         metrics = metrics_for(rows.labels, len(table.classes), result.folds)

@@ -6,6 +6,12 @@ from typing import Any
 
 import numpy as np
 
+_ENDED = {
+    "time": "The time limit ended the search before as much as asked for was proved: --time-limit SECONDS gives more.",
+    "fits": "The most fits that the search may make were made before as much as asked for was proved.",
+    "rounding": "The precision of the fits does not allow to prove as much as asked for.",
+    "interrupted": "Ctrl-C ended the search.",
+}
 _METRICS = {"balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC"}  # others are called what they are
 
 
@@ -24,6 +30,8 @@ def decision_lines(model: Any) -> list[str]:
                 f"Proved: no {tuning.parameter} from {low:g} to {high:g} has a cross-validation accuracy higher by "
                 f"more than {by:g} at its optimum."
             )
+        if tuning.ended in _ENDED:
+            lines.append(_ENDED[tuning.ended])
     if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
         each = [f"{_named(name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
         lines.append(f"Cross-validation, {scores.folds} folds of the training rows: {', '.join(each)}.")

@@ -104,7 +104,8 @@ class CrossValidation(_Checked):
 class TuningRecord(_Checked):
     """The parameter that was tuned, its candidates and their scores over folds, and the metric that decided.
 
-    ``distance``, where it is proved, is how much higher the accuracy of any value between the candidates can be.
+    ``distance``, where it is proved, is how much higher the accuracy of any value between the candidates can be, and
+    ``ended`` is "proved" or what ended the search before that was as little as asked for.
     """
 
     parameter: str
@@ -115,6 +116,7 @@ class TuningRecord(_Checked):
     deviations: tuple[float, ...]
     best: float
     distance: float | None = None
+    ended: str = ""
     _counts = ("folds",)
 
     def __post_init__(self) -> None:
@@ -122,7 +124,8 @@ class TuningRecord(_Checked):
         named = isinstance(self.parameter, str) and isinstance(self.metric, str) and isinstance(self.values, tuple)
         size = len(self.values) if named else -1
         lists = (self.values, self.means, self.deviations)
-        if not all(_are_numbers(each, size) for each in lists) or self.best not in self.values:
+        named = named and isinstance(self.ended, str)
+        if not named or not all(_are_numbers(each, size) for each in lists) or self.best not in self.values:
             raise ValueError("the facts about the model are damaged: a tuning has scores for each candidate")
         if not (self.distance is None or (type(self.distance) is float and 0.0 <= self.distance <= 1.0)):
             raise ValueError("the facts about the model are damaged: a tuning has proved what cannot be")

@@ -38,7 +38,7 @@ STORED = {
         unpack=without_guess,
     ),
     "CrossValidation": Stored("separatrix.tables.facts"),
-    "TuningRecord": Stored("separatrix.tables.facts", defaults={"distance": None}),
+    "TuningRecord": Stored("separatrix.tables.facts", defaults={"distance": None, "ended": ""}),
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
