@@ -33,8 +33,8 @@ Test = Annotated[
 Split = Annotated[
     str | None,
     typer.Option(
-        help="Draw the test set by a column: time:COL (the last rows) or group:COL (whole groups). The column is no "
-        "feature unless --features names it. [default: at random]",
+        help="Draw the test set, and folds, by a column: time:COL (the last rows) or group:COL (whole groups). The "
+        "column is no feature unless --features names it. [default: at random]",
         rich_help_panel=DATA,
     ),
 ]

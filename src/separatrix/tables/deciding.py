@@ -22,15 +22,16 @@ from separatrix.tables.folds import (
     OutOfFold,
     TooFewRowsError,
     fold_scores,
+    make_folds,
     metrics_for,
     out_of_fold,
-    stratified_folds,
     usual_metric,
 )
 from separatrix.tables.kinds import MODELS
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable
 from separatrix.tables.settings import Settings
+from separatrix.tables.split_column import parse_split
 from separatrix.tables.thresholds import choose_threshold, parse_threshold
 from separatrix.tables.training import Watch, new_estimator, train
 from separatrix.tables.tuning import strength, tune, with_strength
@@ -67,7 +68,7 @@ def check_decisions(settings: Settings, table: PreparedTable) -> None:
     if settings.tune:
         strength(settings)
     try:
-        stratified_folds(table.train.labels, table.classes, settings.folds, settings.seed)
+        _folds(table, table.train, settings)
     except TooFewRowsError as problem:
         raise ValueError(f"{wanted}: {problem}") from None
 
@@ -101,7 +102,7 @@ class Decisions:
         if not (method or _wanted(settings)):
             return
         try:
-            folds = stratified_folds(rows.labels, table.classes, settings.folds, settings.seed)
+            folds = _folds(table, rows, settings)
         except TooFewRowsError:  # nobody asked for folds: check_decisions would have refused them
             return
         result = None
@@ -118,15 +119,15 @@ class Decisions:
         if settings.cv is not None:
             self._cross_validate(rows, table, result)
         if method:
-            model.calibration = KINDS[method].fit(result.scores, rows.labels, len(table.classes), rows.weights)
+            scores, labels, weights = result.of(rows.labels, rows.weights)
+            model.calibration = KINDS[method].fit(scores, labels, len(table.classes), weights)
         if settings.threshold is not None:
             positive = 1
             if settings.positive is not None:
                 positive = [str(label) for label in table.classes].index(settings.positive)
             own = model.calibration or own_sigmoid(len(table.classes))
-            model.threshold = choose_threshold(
-                settings.threshold, result.scores, rows.labels, positive, own, rows.weights
-            )
+            scores, labels, weights = result.of(rows.labels, rows.weights)
+            model.threshold = choose_threshold(settings.threshold, scores, labels, positive, own, weights)
 
     def _tune(
         self, table: PreparedTable, rows: PreparedRows, settings: Settings, folds: Folds, scored: Any, watch: Watch
@@ -173,6 +174,13 @@ class Decisions:
         metrics = metrics_for(rows.labels, len(table.classes), result.folds)
         scores = {each: tuple(fold_scores(each, result, rows.labels).tolist()) for each in metrics}
         self._model.facts = replace(self._model.facts, cross_validation=CrossValidation(len(result.folds), scores))
+
+
+def _folds(table: PreparedTable, rows: PreparedRows, settings: Settings) -> Folds:
+    """Return the folds of the training rows: by groups or time where the test set is drawn so."""
+    split = table.facts.options.split
+    kind = "" if split is None else parse_split(split).kind
+    return make_folds(rows.labels, table.classes, settings.folds, settings.seed, kind, rows.order)
 
 
 def _scorer(

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.tables.split_column import parse_split
+from separatrix.text import times
+
 _ENDED = {
     "time": "The time limit ended the search before as much as asked for was proved: --time-limit SECONDS gives more.",
     "fits": "The most fits that the search may make were made before as much as asked for was proved.",
@@ -23,7 +26,7 @@ def decision_lines(model: Any) -> list[str]:
         place = tuning.values.index(tuning.best)
         score = f"{_named(tuning.metric)} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f}"
         best = f"Tuned {tuning.parameter} = {tuning.best:.4g}, the best of {len(tuning.values)}"
-        lines.append(f"{best} ({score} over {tuning.folds} folds).")
+        lines.append(f"{best} ({score} over {_folds(tuning.folds, facts)}).")
         if tuning.distance is not None:
             low, high, by = min(tuning.values), max(tuning.values), np.ceil(tuning.distance * 1e4 - 1e-9) / 1e4
             lines.append(
@@ -34,7 +37,7 @@ def decision_lines(model: Any) -> list[str]:
             lines.append(_ENDED[tuning.ended])
     if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
         each = [f"{_named(name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
-        lines.append(f"Cross-validation, {scores.folds} folds of the training rows: {', '.join(each)}.")
+        lines.append(f"Cross-validation, {_folds(scores.folds, facts)} of the training rows: {', '.join(each)}.")
     if model.calibration is not None and facts.settings.calibrate is not None:
         lines.append(f"Probabilities by {model.calibration.method} calibration on out-of-fold scores.")
     if (threshold := model.threshold) is not None:
@@ -44,6 +47,15 @@ def decision_lines(model: Any) -> list[str]:
 
 def _named(metric: str) -> str:
     return _METRICS.get(metric, metric)
+
+
+def _folds(count: int, facts: Any) -> str:
+    """Return how many folds there are, and of what kind where they are not drawn by lot."""
+    number = times(count, "fold")
+    if facts.options.split is None:
+        return number
+    kind, column = parse_split(facts.options.split)
+    return f"{number} of whole groups ({column})" if kind == "group" else f"{number} in the order of {column}"
 
 
 def _threshold_line(model: Any, threshold: Any) -> str:

@@ -52,10 +52,18 @@ class PreparedRows:
         Codes of the classes.
     weights : array, optional
         Sample weights.
+    order : array, optional
+        The time or the group of each row, where ``--split`` names one.
     """
 
-    def __init__(self, X: Any, labels: NDArray[np.int32], weights: NDArray[np.float64] | None) -> None:
-        self.X, self.labels, self.weights = X, labels, weights
+    def __init__(
+        self,
+        X: Any,
+        labels: NDArray[np.int32],
+        weights: NDArray[np.float64] | None,
+        order: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.X, self.labels, self.weights, self.order = X, labels, weights, order
         self.n = len(labels)
 
     def blocks(self) -> Iterator[tuple[Any, NDArray[np.int32]]]:
@@ -253,7 +261,7 @@ def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOp
     X = made.training_matrix(learned, seed, overwrite=True)
     test = None if tested is None else PreparedRows(made.matrix(tested), _labels(tested), tested.weights)
     counts = np.bincount(labels, minlength=len(data.classes))
-    train = PreparedRows(X, labels, learned.weights)
+    train = PreparedRows(X, labels, learned.weights, learned.order)
     key = key_of(X, labels, learned.weights)
     return _Made(train, test, made.preparation, counts, made.constant, key, giving_away, made.warnings)
 
