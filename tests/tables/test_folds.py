@@ -13,16 +13,7 @@ from typer.testing import CliRunner
 import separatrix as sx
 from separatrix.cli.app import app
 from separatrix.tables.folds import TooFewRowsError, group_folds, time_folds
-
-
-def shops(n: int = 240, seed: int = 0) -> pd.DataFrame:
-    """Return rows whose label is that of their shop, which no other shop says anything about."""
-    rng = np.random.default_rng(seed)
-    codes = np.repeat(np.arange(24), n // 24)
-    kinds = rng.permutation(np.repeat(["no", "yes"], 12))
-    places = rng.normal(size=(24, 30))
-    data = pd.DataFrame(places[codes] + 0.01 * rng.normal(size=(n, 30)), columns=[f"x{k}" for k in range(30)])
-    return data.assign(shop=[f"s{code}" for code in codes], day=rng.permutation(n), y=kinds[codes])
+from small_tables import shops
 
 
 def printed(*words: str) -> str:

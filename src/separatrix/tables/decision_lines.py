@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.tables.split_column import parse_split
+from separatrix.tables.split_column import fold_words
 from separatrix.text import times
 
 _ENDED = {
@@ -50,12 +50,7 @@ def _named(metric: str) -> str:
 
 
 def _folds(count: int, facts: Any) -> str:
-    """Return how many folds there are, and of what kind where they are not drawn by lot."""
-    number = times(count, "fold")
-    if facts.options.split is None:
-        return number
-    kind, column = parse_split(facts.options.split)
-    return f"{number} of whole groups ({column})" if kind == "group" else f"{number} in the order of {column}"
+    return times(count, "fold") + fold_words(facts.options.split)
 
 
 def _threshold_line(model: Any, threshold: Any) -> str:

@@ -76,7 +76,7 @@ def fit(
         )  # fmt: skip
     with _prepared(source, options, settings, on_disk, budget or MemoryBudget(), watch) as table:
         if test_source is not None:
-            table.test = read_test(test_source, table)
+            table.test = read_test(test_source, table.preparation, table.classes, table.target)
             table.facts = replace(table.facts, rows=replace(table.facts.rows, test=table.test.n))
         run = stream
         if (rows := in_memory(table.train)) is not None:
