@@ -46,7 +46,8 @@ Calibrate = Annotated[
     Calibration | None,
     typer.Option(
         help="Probabilities by calibration on out-of-fold scores. [default: sigmoid where the model has no "
-        "probabilities of its own and the data are small, else none]",
+        "probabilities of its own; where folds would take long, on a part of the training rows that one more fit "
+        "leaves out]",
         rich_help_panel=DECISIONS,
     ),
 ]

@@ -38,8 +38,8 @@ def decision_lines(model: Any) -> list[str]:
     if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
         each = [f"{_named(name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
         lines.append(f"Cross-validation, {_folds(scores.folds, facts)} of the training rows: {', '.join(each)}.")
-    if model.calibration is not None and facts.settings.calibrate is not None:
-        lines.append(f"Probabilities by {model.calibration.method} calibration on out-of-fold scores.")
+    if model.calibration is not None:
+        lines.append(f"Probabilities by {model.calibration.method} calibration on {_calibrated_on(facts)}.")
     if (threshold := model.threshold) is not None:
         lines.append(_threshold_line(model, threshold))
     return lines
@@ -47,6 +47,14 @@ def decision_lines(model: Any) -> list[str]:
 
 def _named(metric: str) -> str:
     return _METRICS.get(metric, metric)
+
+
+def _calibrated_on(facts: Any) -> str:
+    """Return which scores became probabilities."""
+    on = facts.calibrated
+    if on is None or on.folds > 1:
+        return "out-of-fold scores" + ("" if on is None else f" ({_folds(on.folds, facts)})")
+    return f"scores of {on.rows:,} training rows that one more fit left out"
 
 
 def _folds(count: int, facts: Any) -> str:

@@ -86,6 +86,15 @@ class UpdateRecord(_Checked):
 
 
 @dataclass(frozen=True)
+class CalibratedOn(_Checked):
+    """How many folds (1: a part that was held out once) and rows the scores of a calibration are from."""
+
+    _counts = ("folds", "rows")
+    folds: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class CrossValidation(_Checked):
     """Scores of each fold, by metric."""
 
@@ -183,6 +192,8 @@ class Facts:
         Of ``--cv`` and ``--tune``: scores on folds of the training rows.
     tuning : TuningRecord or None
         Of ``--tune``: the candidates and their scores.
+    calibrated : CalibratedOn or None
+        What scores became probabilities on, where they did.
     flags : tuple of str
         How false and true were written, where these are the labels and the source was text; empty otherwise.
     """
@@ -214,6 +225,7 @@ class Facts:
     seconds: float | None = None
     cross_validation: CrossValidation | None = None
     tuning: TuningRecord | None = None
+    calibrated: CalibratedOn | None = None
     flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -257,7 +269,7 @@ class Facts:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON holds them."""
         out = {each.name: getattr(self, each.name) for each in fields(self)}
-        for name in ("options", "settings", "rows", "columns", "progress", "cross_validation", "tuning"):
+        for name in ("options", "settings", "rows", "columns", "progress", "cross_validation", "tuning", "calibrated"):
             out[name] = None if out[name] is None else asdict(out[name])
         for name in ("classes", "updates"):
             out[name] = [asdict(each) for each in out[name]]
@@ -273,7 +285,8 @@ class Facts:
                 own = _from_version_0(own)
             own = without_guess({name: value for name, value in own.items() if name in cls.__dataclass_fields__})
             for name, kind in (("rows", RowCounts), ("columns", ColumnUse), ("progress", TrainingProgress),
-                               ("options", ColumnOptions), ("settings", Settings)):  # fmt: skip
+                               ("options", ColumnOptions), ("settings", Settings),
+                               ("calibrated", CalibratedOn)):  # fmt: skip
                 if own.get(name) is not None:
                     own[name] = kind(**{key: _tuples(value) for key, value in own[name].items()})
             if own.get("cross_validation") is not None:
@@ -301,6 +314,7 @@ _KINDS: dict[str, Any] = {
     "progress": TrainingProgress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
     "certificate": dict | None, "no_certificate": str, "updates": tuple, "seconds": float | int | None,
     "cross_validation": CrossValidation | None, "tuning": TuningRecord | None, "flags": tuple,
+    "calibrated": CalibratedOn | None,
 }  # fmt: skip
 
 

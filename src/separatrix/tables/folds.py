@@ -16,8 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
+from separatrix.tables.split import TestSplit, split_by
+from separatrix.tables.split_column import SplitBy
 
 FOLDS = 5
+MOST_HELD_OUT = 10_000  # rows; a calibration needs no more
 ACCURACY, BALANCED_ACCURACY, ROC_AUC = "accuracy", "balanced_accuracy", "roc_auc"
 _IMBALANCED = 0.2  # share of the smaller of two classes
 
@@ -42,15 +45,15 @@ class TooFewRowsError(ValueError):
 
 
 def make_folds(
-    labels: NDArray[Any], classes: Sequence[Any], folds: int, seed: int, kind: str = "", order: Any = None
+    labels: NDArray[Any], classes: Sequence[Any], folds: int, seed: int, by: SplitBy | None = None, order: Any = None
 ) -> Folds:
-    """Return folds of rows: stratified, of whole groups (``kind`` "group"), or one after the other ("time").
+    """Return folds of rows: stratified, or of whole groups or one after the other where the test set is drawn so.
 
     ``order`` is the group or the time of each row.
     """
-    if kind == "group":
-        return group_folds(labels, classes, folds, seed, order)
-    return time_folds(labels, folds, order) if kind == "time" else stratified_folds(labels, classes, folds, seed)
+    if by is None:
+        return stratified_folds(labels, classes, folds, seed)
+    return group_folds(labels, classes, folds, seed, order) if by.kind == "group" else time_folds(labels, folds, order)
 
 
 def stratified_folds(labels: NDArray[Any], classes: Sequence[Any], folds: int, seed: int) -> Folds:
@@ -124,6 +127,21 @@ def time_folds(labels: NDArray[Any], folds: int, times: Floats) -> Folds:
     if not known or len(np.unique(labels[np.concatenate([test for _, test in known])])) < everything:
         raise TooFewRowsError("there is no time before and after which every class has rows, which folds by time need")
     return known
+
+
+def held_out(labels: NDArray[Any], classes: Sequence[Any], seed: int, by: SplitBy | None, order: Any) -> Folds:
+    """Return one pair of rows to fit to and rows to score, a fifth of all but at most ``MOST_HELD_OUT``.
+
+    The rows to score are drawn as a test set is: at random, whole groups, or the last by time.
+    """
+    share = min(0.2, MOST_HELD_OUT / len(labels))
+    counts = np.bincount(labels, minlength=len(classes))
+    drawn = TestSplit(counts, share, seed) if by is None else split_by(by, order, share, seed)
+    train, test = drawn.rows(labels)
+    for part in (train, test):
+        if len(np.unique(labels[part])) < len(classes):
+            raise TooFewRowsError("a class has too few rows to be in both parts")
+    return [(train, test)]
 
 
 def out_of_fold(

@@ -45,8 +45,7 @@ class Settings:
     class_weight : str, optional
         Weights of classes: "balanced", or by label, as in ``"yes=5,no=1"``.
     calibrate : {"sigmoid", "isotonic", "temperature", "none"}, optional
-        How scores become probabilities; by default "sigmoid" where the model has none of its own and the folds take
-        little time.
+        How scores become probabilities; by default "sigmoid" where the model has none of its own.
     threshold : str, optional
         How the decision between two classes is made: a probability, "max-f1", "recall=0.9", "precision=0.9" or
         "cost=5:1".

@@ -34,9 +34,10 @@ STORED = {
     "Threshold": Stored("separatrix.tables.thresholds"),
     "Facts": Stored(
         "separatrix.tables.facts",
-        defaults={"notes": (), "flags": (), **_none("cross_validation", "tuning")},
+        defaults={"notes": (), "flags": (), **_none("cross_validation", "tuning", "calibrated")},
         unpack=without_guess,
     ),
+    "CalibratedOn": Stored("separatrix.tables.facts"),
     "CrossValidation": Stored("separatrix.tables.facts"),
     "TuningRecord": Stored("separatrix.tables.facts", defaults={"distance": None, "ended": ""}),
     "RowCounts": Stored("separatrix.tables.facts"),

@@ -157,7 +157,6 @@ def _splits(
         )
     else:
         try:
-            kind = "" if by is None else by.kind
-            yield from make_folds(codes, collected.classes, plan.folds, plan.seed, kind, raw.order)
+            yield from make_folds(codes, collected.classes, plan.folds, plan.seed, by, raw.order)
         except TooFewRowsError as problem:
             raise ValueError(f"--folds {plan.folds}: {problem}") from None
