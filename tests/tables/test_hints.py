@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -136,6 +137,27 @@ def test_the_hint_for_values_that_differ_in_case_or_spaces_works(name, tmp_path,
     output = fitted(*hints(warning)[0])
     assert "differ only in case" not in output
     assert re.search(r"Classes: no \d+, yes \d+\.", output)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y %H:%M"])
+def test_the_hint_for_dates_in_exports_works(name, form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.permutation(200) * 1234, "min")
+    kinds = np.where(days.day_of_week < 3, "a", "b")
+    pd.DataFrame({name: days.strftime(form), "day 2": days, "kind": kinds}).to_csv("t.csv", index=False)
+    fitted("-o", "m.sx")
+    hint = hints(failed("export", "m.sx", "--to", "sql"))[1]
+    assert hint[0] == "--sql"
+    fitted("-o", "m.sx", *hint)
+    words = ["--to", "sql", "-o", "m.sql"]
+    assert CliRunner().invoke(app, ["export", "m.sx", *words]).exit_code == 0
+    assert CliRunner().invoke(app, ["predict", "m.sx", "t.csv", *hint, "-o", "p.csv"]).exit_code == 0
+    with duckdb.connect() as database:
+        database.execute(f"create table data as {hint[1].removesuffix('from data')} from 't.csv'")
+        found = database.execute((tmp_path / "m.sql").read_text()).df()["prediction"]
+    assert found.tolist() == pd.read_csv("p.csv").prediction.tolist()
 
 
 @pytest.mark.parametrize("name", ["plain", "it's a $file", "-x y"])

@@ -143,7 +143,7 @@ def fit(
         float | None,
         typer.Option(
             help="Seconds for the certificate of linear separability; 0 for none. [default: a tenth of the fit's time, "
-            "at most 5]",
+            "at least 0.2 and at most 5]",
             rich_help_panel=LIMITS,
         ),
     ] = None,

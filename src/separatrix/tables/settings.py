@@ -39,7 +39,8 @@ class Settings:
     parameters : dict
         More parameters of the estimator.
     certify : float, optional
-        Seconds for the certificate of the data; 0 for none. By default a tenth of the time of the fit so far.
+        Seconds for the certificate of the data; 0 for none. By default a tenth of the time of the fit so far, from 0.2
+        to 5 (and where other processes take the processors up to 2.5 times the least).
     stop : str, optional
         When to stop training, besides the limits, as ``separatrix.stops.parse`` reads it; by default as the model does.
     class_weight : str, optional
