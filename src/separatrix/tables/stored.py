@@ -63,6 +63,7 @@ STORED = {
         },
     ),
     "Scores": Stored("separatrix.tables.scores", defaults={"metrics": None}),
-    "Metrics": Stored("separatrix.tables.scores"),
+    "Metrics": Stored("separatrix.tables.scores", defaults={"points": ()}),
+    "OperatingPoint": Stored("separatrix.tables.curves"),
     "Curve": Stored("separatrix.tables.curves"),
 }

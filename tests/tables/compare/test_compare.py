@@ -498,7 +498,7 @@ def test_the_command_prints_one_object_and_draws(run, tmp_path):
             "name", "family", "rows", "correct", "accuracy", "interval", "baseline", "confusion", "sampled",
             "p_value", "train_seconds", "predict_seconds", "memory_bytes", "model_bytes", "status", "converged",
             "certified", "proof", "balanced_accuracy", "f1_macro", "roc_auc", "average_precision", "log_loss", "brier",
-            "by_class", "remark", "curves",
+            "by_class", "remark", "curves", "operating_points",
         }  # fmt: skip
         assert each["interval"][0] < each["accuracy"] < each["interval"][1]
         assert min(each["train_seconds"], each["predict_seconds"], each["model_bytes"]) > 0
