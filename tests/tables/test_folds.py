@@ -95,6 +95,8 @@ def test_decisions_by_time_are_made_on_later_rows(tmp_path, monkeypatch):
     words = ["fit", "t.csv", "--target", "y", "--model", "svm", "--certify", "0", "--split", "time:day", "--tune"]
     output = printed(*words, "--threshold", "max-f1", "--calibrate", "isotonic", "--cv", "3")
     assert "over 3 folds in the order of day)" in output
+    assert "Probabilities by isotonic calibration on out-of-fold scores (3 folds in the order of day)." in output
+    assert " (folds in the order of day)." in output.split("Threshold max-f1: ")[1]
     model = sx.load("t.sx")
     assert model.threshold is not None
     assert np.isfinite(model.predict_proba(data)).all()

@@ -137,7 +137,10 @@ def fit(
         Path | None, typer.Option(help="Resume an interrupted model on the same rows.", rich_help_panel=MODEL)
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Stop training after this many seconds.", rich_help_panel=LIMITS)
+        float | None,
+        typer.Option(
+            help="Stop training after this many seconds, each fit where there are several.", rich_help_panel=LIMITS
+        ),
     ] = None,
     certify: Annotated[
         float | None,

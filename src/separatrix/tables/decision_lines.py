@@ -70,6 +70,8 @@ def _threshold_line(model: Any, threshold: Any) -> str:
         chance = f" (probability {second if threshold.positive else 1.0 - second:.3f})"
     where = f"from score {value:.4g} on" if threshold.positive else f"below score {value:.4g}"
     score = f"out-of-fold precision {threshold.precision:.3f}, recall {threshold.recall:.3f}"
+    if folds := fold_words(model.facts.options.split):
+        score += f" (folds{folds})"
     return f"Threshold {threshold.rule}: {label!r} {where}{chance}; {score}."
 
 
