@@ -13,6 +13,7 @@ from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
+from separatrix.estimators.loss_proofs import proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
 from separatrix.geometry.device_rows import DeviceRows, to_numpy
@@ -368,8 +369,9 @@ class LinearSVM(SolvedClassifier):
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         settings = record.settings
-        if ratio_of(settings["penalty"], settings["l1_ratio"]) > 0:
-            return {}
+        ratio = ratio_of(settings["penalty"], settings["l1_ratio"])
+        if ratio > 0:
+            return {"objective": proved_sparse(record, data, weights, bias, ratio)}
         if not hasattr(self, "dual_coef_"):
             return {}  # what no one kept cannot be claimed
         signed = np.zeros(len(record.codes))
