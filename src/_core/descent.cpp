@@ -159,21 +159,14 @@ SX_HOT double bregman(double t) {
     return t >= 0.0 ? 0.5 * square : t > -0.5 ? 0.5 * square * (1.0 - t) : square;
 }
 
-// f itself: near 0 by its series, whose first dropped term is 4^-24 / 600.
-SX_HOT double exact_bregman(double t) {
-    if (t > 0.25 || t < -0.25) return t > -1.0 ? t < 1e300 ? (1.0 + t) * log_of(1.0 + t) - t : HUGE_VAL : 1.0;
-    double sum = 1.0 / (24.0 * 23.0);
-    SX_UNROLL for (int k = 23; k >= 2; --k) sum = 1.0 / (k * (k - 1.0)) - t * sum;
-    return t * t * sum;
-}
+// Beyond what e^-|m| can say, the divergence is at most p m, or (1 - p) |m|.
+SX_HOT double far_divergence(double p, double m) { return (1.0 + 0x1p-50) * (m > 0.0 ? p * m : (1.0 - p) * -m); }
 
-template <class Of>
-SX_HOT double log_divergence(double p, double m, double small, Of f) {
-    // Beyond what e^-|m| can say, the divergence is at most p m, or (1 - p) |m|.
-    if (small == 0.0) return (1.0 + 0x1p-50) * (m > 0.0 ? p * m : (1.0 - p) * -m);
+SX_HOT double log_divergence(double p, double m, double small) {
+    if (small == 0.0) return far_divergence(p, m);
     const double whole = 1.0 + small;
     const double q = (m < 0.0 ? 1.0 : small) / whole, rest = (m < 0.0 ? small : 1.0) / whole, off = p - q;
-    return off == 0.0 ? 0.0 : q * f(off / q) + rest * f(-off / rest);
+    return off == 0.0 ? 0.0 : q * bregman(off / q) + rest * bregman(-off / rest);
 }
 
 double apart_by_log(const Losses& job, const double* alpha, double scale) {
@@ -183,7 +176,7 @@ double apart_by_log(const Losses& job, const double* alpha, double scale) {
         exponentials(m, n, small);
         for (int i = 0; i < n; ++i) {
             const double c = job.costs[first + i];
-            sum[i % kSums] += c * log_divergence(scale * alpha[first + i] / c, m[i], small[i], bregman);
+            sum[i % kSums] += c * log_divergence(scale * alpha[first + i] / c, m[i], small[i]);
         }
     });
     return joined(sum);
@@ -205,13 +198,43 @@ void log_losses(const double* m, std::int64_t n, double* value, double* pull) {
     }
 }
 
+// f itself at n numbers above -1: by its series near 0, where the difference would lose its digits.
+SX_HOT void bregmans(const double* t, int n, double* out) {
+    double u[kBlock], log[kBlock];
+    for (int i = 0; i < n; ++i) {
+        const double size = t[i] < 0.0 ? -t[i] / (1.0 + t[i]) : t[i];
+        u[i] = size <= 1.0 ? size : 0.0;
+    }
+    logarithms(u, n, log);
+    for (int i = 0; i < n; ++i) {
+        const double x = t[i], direct = (1.0 + x) * (x < 0.0 ? -log[i] : log[i]) - x;
+        const double series = x * x * (0.5 - x * (1.0 / 6.0 - x * (1.0 / 12.0 - x * (1.0 / 20.0 - x * (1.0 / 30.0)))));
+        out[i] = fabs(x) < 1e-3 ? series : direct;
+    }
+    for (int i = 0; i < n; ++i) {
+        if (t[i] <= 1.0 && t[i] >= -0.5) continue;
+        out[i] = t[i] > -1.0 ? t[i] < 1e300 ? (1.0 + t[i]) * log_of(1.0 + t[i]) - t[i] : HUGE_VAL : 1.0;
+    }
+}
+
 void log_divergences(const double* p, const double* m, std::int64_t n, double* out) {
     for (std::int64_t first = 0; first < n; first += kBlock) {
         const int count = int(n - first < kBlock ? n - first : kBlock);
-        double small[kBlock];
+        double small[kBlock], q[kBlock], rest[kBlock], up[kBlock], down[kBlock], left[kBlock], right[kBlock];
         exponentials(m + first, count, small);
         for (int i = 0; i < count; ++i) {
-            out[first + i] = log_divergence(p[first + i], m[first + i], small[i], exact_bregman);
+            const bool wrong = m[first + i] < 0.0;
+            const double whole = 1.0 + small[i];
+            q[i] = (wrong ? 1.0 : small[i]) / whole;
+            rest[i] = (wrong ? small[i] : 1.0) / whole;
+            up[i] = (p[first + i] - q[i]) / q[i];
+            down[i] = (q[i] - p[first + i]) / rest[i];
+        }
+        bregmans(up, count, left);
+        bregmans(down, count, right);
+        for (int i = 0; i < count; ++i) out[first + i] = q[i] * left[i] + rest[i] * right[i];
+        for (int i = 0; i < count; ++i) {
+            if (small[i] == 0.0) out[first + i] = far_divergence(p[first + i], m[first + i]);
         }
     }
 }

@@ -163,6 +163,9 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
     all sums are double.
 
+    Of two classes with a free intercept, columns far from the origin (timestamps) are read less their means; the
+    weights and the intercept are those of X as it is.
+
     The weights and biases of a multinomial model add up to 0 over the classes, as scikit-learn's do.
 
     The equations of Newton's method are solved with a Cholesky factor where there are few weights, else by conjugate
