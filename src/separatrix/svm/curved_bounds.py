@@ -59,6 +59,10 @@ class Turned:
     scores: Floats
     off: Floats  # the errors of the scores
 
+    def part(self, some: NDArray[np.intp] | slice) -> Turned:
+        """Return some of the rows."""
+        return Turned(self.rows[some], self.squares[some], self.scores[some], self.off[some])
+
 
 class CurvedBounds:
     """The bounds that one solution of a problem with a smooth loss gives."""
@@ -262,12 +266,14 @@ class CurvedBounds:
             length += (abs(tilt) + r * self._tilt) / math.sqrt(base * self._mass)
         return length
 
-    def scores(self, low: float, high: float) -> tuple[Floats, Floats] | None:
-        """Return bounds on the validation scores of the optima for C from low to high; None if there are none."""
+    def scores(
+        self, low: float, high: float, some: NDArray[np.intp] | slice = slice(None)
+    ) -> tuple[Floats, Floats] | None:
+        """Return bounds on the scores of some validation rows by the optima for C from low to high; None for none."""
         free = self._problem.free
-        rows = self._validation
-        if rows is None or (free and not self._mass > 0.0):
+        if self._validation is None or (free and not self._mass > 0.0):
             return None
+        rows = self._validation.part(some)
         ends = [self._gradients(C) for C in (low, high)]
         lost = self._lost(high)
         length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))

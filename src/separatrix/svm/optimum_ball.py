@@ -82,6 +82,8 @@ class Evidence:
     lean: float  # how far beyond the scores the best bias can lie
     row_eps: Floats
     alpha: Floats
+    margins: Floats
+    off: Floats  # how far each margin can be from what was computed
 
     def slack(self, r: float) -> float:
         """Return what stands beside r in the ball's inequality, for C up to r times this one.
@@ -124,6 +126,7 @@ def evidence(problem: Problem, C: float, weights: Floats, bias: float, alpha: Fl
     return Evidence(
         C, whole, combined, bias if problem.free else 0.0, grown * _core.dot(row_eps, np.ones(n)), doubt, imbalance,
         grown * (0.5 * _core.dot(whole, whole) + loss), float(problem.lengths.max()), lean, row_eps, alpha,
+        margins, off,
     )  # fmt: skip
 
 
