@@ -46,6 +46,7 @@ class FoldPoint:
     wrong: int
     converged: bool
     planes: list[PlanePoint]
+    left: int | None = None  # the rows that its own precision leaves open, as soon as that is known
 
     def forget(self) -> None:
         """Let go of all but the errors: only ranges that are still open need the rest."""
@@ -194,7 +195,7 @@ def _bounds(
             known = True
             yield found
     ball = between(frame.problem, one.evidence, two.evidence, low, high)
-    if ball is not None:
+    if ball is not None and not (known and frame.problem.free):
         yield _ball_scores(frame, one, two, ball, rows)
     for bounds in () if log else curved:
         found = bounds.scores(low, high, rows)

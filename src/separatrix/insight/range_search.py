@@ -27,6 +27,7 @@ _FIRST_TOL = 1e-7
 _TIGHTER = 1e-2
 _LEAST_TOL = 1e-12
 _LAST_CUTS = 8  # of a cell, where no more fits will be made
+_FINEST = 1.5  # ranges between two fits of a fold are cut into this many cells, before there is another fit
 _CLOSEST = 1.0 + 1e-6  # no fit between values of C that are nearer than this
 _ROUNDING = 1e-12  # of a mean of fractions
 
@@ -49,11 +50,12 @@ class Step(NamedTuple):
 
 @dataclass(eq=False)
 class Part:
-    """A cell in the making: how many validation rows of each fold are surely wrong in it."""
+    """A cell in the making: how many validation rows of each fold are surely wrong in it, and how many are open."""
 
     low: float
     high: float
     sure: list[int]
+    left: list[int]
     closed: bool = False  # nothing more can or need be done
 
 
@@ -99,10 +101,11 @@ class Search:
         began = time.perf_counter()
         self._first_steps(_FIRST_STEP, min(self.tol, _FIRST_TOL))
         pairs = itertools.pairwise([step.C for step in self.steps])
-        self.parts = [Part(low, high, self._sure(low, high)) for low, high in pairs]
+        self.parts = [Part(low, high, *self._decided(low, high)) for low, high in pairs]
         reached = self.steps[-1].C
         if reached != self.high:  # the budget ended on the way
-            self.parts.append(Part(reached, self.high, [0] * len(self.folds), closed=True))
+            none = [0] * len(self.folds)
+            self.parts.append(Part(reached, self.high, none, list(none), closed=True))
         while not self.ended:
             self._round()
         if self.ended != "proved":
@@ -164,10 +167,13 @@ class Search:
         if not part.low * _CLOSEST < middle < part.high:
             part.closed = True
             return
-        sure, left = self._decided(middle, middle)
-        if self._mean(sure) >= self.target:
-            self._cut(part, middle)
-            return
+        if self._worth_a_cut(part):
+            sure, left = self._decided(middle, middle, part)
+            if self._mean(sure) >= self.target:
+                self._cut(part, middle)
+                return
+        else:
+            left = part.left
         shares = [count / fold.n for count, fold in zip(left, self.folds, strict=True)]
         for place in sorted(range(len(self.folds)), key=lambda place: -shares[place]):
             if shares[place] > 0.0 and self._refine(place, middle):
@@ -177,6 +183,15 @@ class Search:
             return
         for place in range(len(self.folds)):  # the error is lower here: see how low
             self._fit(place, middle)
+
+    def _worth_a_cut(self, part: Part) -> bool:
+        """Return whether a cell is not much narrower than what its open folds know: else a fit says more."""
+        for place in range(len(self.folds)):
+            if part.left[place]:
+                first, last = self._around(place, part.low, part.high)
+                if last.C / first.C > (part.high / part.low) ** _FINEST:
+                    return False
+        return True
 
     def _refine(self, place: int, C: float) -> bool:
         """Fit a fold between its fits around a C, or more precisely at one that is not exact enough; say if it can."""
@@ -192,9 +207,9 @@ class Search:
 
     def _imprecise(self, place: int, point: FoldPoint) -> bool:
         """Return whether a fold's own precision keeps the error at one of its fits from being proved."""
-        if not self.folds[place].decide(point, point, point.C, point.C)[1]:
-            return False
-        return self._mean(self._sure(point.C, point.C)) < self.target
+        if point.left is None:
+            point.left = self.folds[place].decide(point, point, point.C, point.C)[1]
+        return point.left > 0 and self._mean(self._decided(point.C, point.C)[0]) < self.target
 
     def _fit(self, place: int, C: float) -> None:
         """Fit a fold with this C, unless it has been."""
@@ -212,19 +227,20 @@ class Search:
         self._note(point.C)
         for part in self.parts:
             if part.low < point.C < part.high:
-                self.parts.insert(self.parts.index(part) + 1, Part(point.C, part.high, list(part.sure)))
+                self.parts.insert(self.parts.index(part) + 1, Part(point.C, part.high, list(part.sure), list(part.left)))
                 part.high = point.C
                 break
         least, most = points[max(at - 1, 0)].C, points[min(at + 1, len(points) - 1)].C
         for part in self.parts:
             if least <= part.low and part.high <= most and not part.closed and self._mean(part.sure) < self.target:
-                part.sure[place] = max(part.sure[place], self._decide(place, part.low, part.high)[0])
+                part.sure[place], part.left[place] = self._decide(place, part.low, part.high)
 
     def _cut(self, part: Part, *places: float) -> None:
         """Cut a cell at some values of C."""
         edges = [part.low, *places, part.high]
         at = self.parts.index(part)
-        self.parts[at : at + 1] = [Part(low, high, self._sure(low, high)) for low, high in itertools.pairwise(edges)]
+        pairs = itertools.pairwise(edges)
+        self.parts[at : at + 1] = [Part(low, high, *self._decided(low, high, part)) for low, high in pairs]
 
     def _around(self, place: int, low: float, high: float) -> tuple[FoldPoint, FoldPoint]:
         """Return the nearest fits of a fold that have a range of C between them."""
@@ -235,13 +251,16 @@ class Search:
     def _decide(self, place: int, low: float, high: float) -> tuple[int, int]:
         return self.folds[place].decide(*self._around(place, low, high), low, high)
 
-    def _decided(self, low: float, high: float) -> tuple[list[int], list[int]]:
-        """Return how many validation rows of each fold are surely wrong from low to high, and how many are open."""
-        counts = [self._decide(place, low, high) for place in range(len(self.folds))]
-        return [count[0] for count in counts], [count[1] for count in counts]
+    def _decided(self, low: float, high: float, part: Part | None = None) -> tuple[list[int], list[int]]:
+        """Return how many validation rows of each fold are surely wrong from low to high, and how many are open.
 
-    def _sure(self, low: float, high: float) -> list[int]:
-        return self._decided(low, high)[0]
+        These lie in the part, if one is given: a fold with no open rows there has none here.
+        """
+        counts = [
+            self._decide(place, low, high) if part is None or part.left[place] else (part.sure[place], 0)
+            for place in range(len(self.folds))
+        ]
+        return [count[0] for count in counts], [count[1] for count in counts]
 
     def _last_cuts(self) -> None:
         """Cut every cell whose bound is too low evenly, so that its bound is as high as the fits allow."""

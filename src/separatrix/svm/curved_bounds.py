@@ -47,6 +47,7 @@ from separatrix.svm.optimum_ball import Problem
 
 _UNIT = float(np.finfo(np.float64).eps)
 _MOST_FEATURES = 400
+_SHARES = np.append(np.geomspace(1e-4, 0.4, 24), np.linspace(0.45, 0.95, 8))  # of the length in 1 - l / t
 _BLOCK = 1 << 21  # numbers that are turned at once
 
 
@@ -181,6 +182,21 @@ class CurvedBounds:
             known = (left > 0.0) & (low > 0.0) & (length < change * low * (1.0 - 1e-12)) & np.isfinite(high)
         return np.where(known, low, 1.0), np.where(known, high, 1.0), known
 
+    def _secant(self, length: float, stretch: float, grown: float, lost: float) -> tuple[float, float] | None:
+        """Return f(t) and h(t) for the whole problem and the least t of a few for which l < t f(t); None if there is none.
+
+        For t = l / (1 - x) this is f(t) > 1 - x.
+        """
+        change = (length * (1.0 + 1e-9) + 1e-300) / (1.0 - _SHARES)
+        slack = lost + 1e-12
+        low = self._least(change * stretch, grown) - slack
+        known = length < change * low * (1.0 - 1e-12)
+        if not known.any():
+            return None
+        at = int(np.argmax(known))
+        high = float(self._most(change[at : at + 1] * stretch, grown)[0]) + slack
+        return (float(low[at]), high) if math.isfinite(high) else None
+
     def _least(self, change: Floats, grown: Any) -> Floats:
         """Return f(t)."""
         if self._problem.loss != "log":
@@ -279,12 +295,12 @@ class CurvedBounds:
         length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))
         grown = max(1.0, high / self._C) * (1.0 + 1e-12)
         stretch = math.sqrt(max(1.0, self._C / low)) * (1.0 + 1e-12)
-        some = self._secants(np.array([length]), np.ones(1), stretch, grown, lost)
-        if not some[2][0]:
+        some = self._secant(length, stretch, grown, lost)
+        if some is None:
             return None
         wide = math.sqrt(high / low) * (1.0 + 1e-12)
         middle = math.sqrt(low) * math.sqrt(high)
-        least, most = float(some[0][0]) / wide, float(some[1][0]) * wide
+        least, most = some[0] / wide, some[1] * wide
         mean, half = 0.5 * (1.0 / least + 1.0 / most), 0.5 * (1.0 / least - 1.0 / most)
         farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
         shrink = 1.0 / (1.0 + middle * self._values)

@@ -44,6 +44,7 @@ from separatrix.svm.task import balanced
 
 _UNIT = float(np.finfo(np.float64).eps)
 LOSSES = ("hinge", "squared_hinge", "log")
+_SLOPE = 1e-6  # of the log loss in b, as a part of the sum of the rows' slopes, that is near enough to 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,11 +275,11 @@ def _highest(problem: Problem, scores: Floats) -> float:
         hidden = 4.0 * _UNIT * (len(signs) + 16) * size * (1.0 + abs(b) + largest) + 1e-300 * total
         if value > hidden:
             high = b
-            if value < 1e-9 * size + 4.0 * hidden:
+            if value < _SLOPE * size + 4.0 * hidden:
                 break
         else:
             low = b
-        step = b - (value - 4e-10 * size - 2.0 * hidden) / bend if bend > 0.0 else math.nan
+        step = b - (value - 0.4 * _SLOPE * size - 2.0 * hidden) / bend if bend > 0.0 else math.nan
         b = step if low < step < high else 0.5 * (low + high)
         if high - low <= 1e-12 * (1.0 + abs(high)):
             break
