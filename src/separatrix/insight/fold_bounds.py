@@ -33,6 +33,7 @@ class PlanePoint:
     evidence: Evidence
     training: Floats  # shape (2, n), or (2, 0) where no intercept needs them
     validation: Floats  # shape (2, n_validation)
+    bias: float  # about the centre, if it is free
     curved: CurvedBounds | None
 
 
@@ -140,7 +141,8 @@ class FoldBounds:
         curved = None
         if CurvedBounds.suits(frame.problem):
             curved = CurvedBounds(frame.problem, fit.C, fit.weights, fit.bias, self.validation)
-        return PlanePoint(fit, proof, training, frame.scores(self.validation, proof), curved)
+        bias = proof.bias + _core.dot(fit.weights, frame.centre)
+        return PlanePoint(fit, proof, training, frame.scores(self.validation, proof), bias, curved)
 
     def decide(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> tuple[int, int]:
         """Return how many validation rows every optimum from low to high gets wrong, as far as that is proved.
@@ -210,12 +212,15 @@ def _ball_scores(
 ) -> tuple[Floats, Floats]:
     """Return the bounds that a ball with the optimal weights gives."""
     off = ball.off * frame.reach
-    down = up = 0.0
-    if frame.problem.free:
-        columns = np.concatenate([one.training, two.training])
-        down, up = bias_range(frame.problem, *ball.scores(columns, frame.training_lengths, off))
     vectors = np.concatenate([one.validation[:, rows], two.validation[:, rows]])
     lowest, highest = ball.scores(vectors, frame.lengths[rows], off)
+    if not frame.problem.free:
+        return lowest, highest
+    guess = 0.5 * (one.bias + two.bias)
+    if not ((lowest + guess > 0.0) | (highest + guess < 0.0)).any():  # so that its range would help no row
+        return lowest - math.inf, highest + math.inf
+    columns = np.concatenate([one.training, two.training])
+    down, up = bias_range(frame.problem, *ball.scores(columns, frame.training_lengths, off), guess)
     return lowest + down - _slip(down), highest + up + _slip(up)
 
 

@@ -229,8 +229,10 @@ class Lens:
         return math.sqrt(max(square, 0.0) * (1.0 + 16.0 * _UNIT) + hidden) * (1.0 + 4.0 * _UNIT)
 
 
-def bias_range(problem: Problem, low: Floats, high: Floats) -> tuple[float, float]:
+def bias_range(problem: Problem, low: Floats, high: Floats, guess: float = 0.0) -> tuple[float, float]:
     """Return an interval with every optimal intercept, for scores w.x somewhere between ``low`` and ``high``.
+
+    The search for its ends begins at the guess.
 
     The slope of the loss in b rises with b and with every score, so that the optimal intercepts are highest for the
     lowest scores. The ends are where that slope is provably positive, and provably negative.
@@ -238,10 +240,10 @@ def bias_range(problem: Problem, low: Floats, high: Floats) -> tuple[float, floa
     mirrored = Problem(
         problem.rows, -problem.signs, problem.counts, problem.loss, problem.constant, problem.free, problem.lengths
     )
-    return -_highest(mirrored, -high), _highest(problem, low)
+    return -_highest(mirrored, -high, -guess), _highest(problem, low, guess)
 
 
-def _highest(problem: Problem, scores: Floats) -> float:
+def _highest(problem: Problem, scores: Floats, guess: float) -> float:
     """Return a bound above which the slope of the loss in b is positive, for these scores."""
     signs, counts = problem.signs, problem.counts
     if problem.loss != "log":
@@ -269,7 +271,7 @@ def _highest(problem: Problem, scores: Floats) -> float:
         size = float(pulls.sum())
         return -float((signs * pulls).sum()), float((pulls * (1.0 - wrong)).sum()), size
 
-    b = 0.5 * (low + high)
+    b = guess if low < guess < high else 0.5 * (low + high)
     for _ in range(60):
         value, bend, size = slope(b)
         hidden = 4.0 * _UNIT * (len(signs) + 16) * size * (1.0 + abs(b) + largest) + 1e-300 * total
