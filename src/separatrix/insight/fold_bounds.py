@@ -106,6 +106,11 @@ class FoldBounds:
         self._frames: list[_Frame] = []
 
     @property
+    def n_planes(self) -> int:
+        """How many binary problems a fit solves, at least 1."""
+        return max(len(self._problems), 1)
+
+    @property
     def n(self) -> int:
         """How many validation rows there are."""
         return len(self.codes)
@@ -131,8 +136,9 @@ class FoldBounds:
         planes = [self._point(*each) for each in zip(self._frames, fits, proofs, strict=True)]
         weights, biases = np.stack([fit.weights for fit in fits]), np.array([fit.bias for fit in fits])
         scores = _core.decide(self.validation.matrix, weights, biases, 1)
-        positive = self.fits.model.boundary != "negative"
-        codes = predicted_codes(scores[:, 0] if len(fits) == 1 else scores, len(self.fits.problem.classes), tie_is_positive=positive)
+        scores = scores[:, 0] if len(fits) == 1 else scores
+        positive, n_classes = self.fits.model.boundary != "negative", len(self.fits.problem.classes)
+        codes = predicted_codes(scores, n_classes, tie_is_positive=positive)
         missed = codes != self.codes
         return FoldPoint(C, tol, missed, int(np.count_nonzero(missed)), all(fit.converged for fit in fits), planes)
 

@@ -1,4 +1,4 @@
-"""Fits of one binary problem for one C after another, from where fits nearby ended, without an estimator around them."""
+"""Fits of one binary problem for one C after another, from where fits nearby ended, without an estimator."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from separatrix.svm.optimum_ball import Problem
 from separatrix.svm.smooth import LOG
 from separatrix.svm.solve import Run
 from separatrix.svm.squared import dual_of, smooth_task
-from separatrix.svm.subspace import exact_step
-from separatrix.svm.task import MarginTask, measure
+from separatrix.svm.task import MarginTask
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +47,8 @@ def fit_plane(problem: Problem, C: float, tol: float, max_iter: int, near: Seque
         if newton.ended == "gap":
             dual, plane = dual_of(margin, smooth)
             return PlaneFit(C, plane[0], float(plane[1]), dual, True)
-    if alpha is not None:
-        alpha = np.minimum(alpha, costs) if not margin.squared else alpha
-        exact = exact_step(margin, alpha)
-        if exact is not None:
-            near_by = measure(margin, exact)
-            if near_by.relative_gap <= tol:
-                return PlaneFit(C, near_by.weights, float(near_by.bias), near_by.alpha, True)
-    ascent = Run(margin, tol, 0, alpha, (weights, bias) if near else None)
+    start = alpha if alpha is None or margin.squared else np.minimum(alpha, costs)
+    ascent = Run(margin, tol, 0, start, (weights, bias) if near else None)
     best = ascent.go(max_iter, _never)
     return PlaneFit(C, best.weights, float(best.bias), best.alpha, ascent.ended == "gap")
 

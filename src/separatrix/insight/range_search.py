@@ -28,6 +28,8 @@ _TIGHTER = 1e-2
 _LEAST_TOL = 1e-12
 _LAST_CUTS = 8  # of a cell, where no more fits will be made
 _FINEST = 1.5  # ranges between two fits of a fold are cut into this many cells, before there is another fit
+_FEWEST_FITS = 20  # of each fold, by default
+_MOST_FITS = 1000  # of planes, by default
 _CLOSEST = 1.0 + 1e-6  # no fit between values of C that are nearer than this
 _ROUNDING = 1e-12  # of a mean of fractions
 
@@ -146,7 +148,11 @@ class Search:
         return bool(self.ended)
 
     def _mean(self, wrong: Sequence[int]) -> float:
-        return sum(count / fold.n for count, fold in zip(wrong, self.folds, strict=True)) / len(self.folds)
+        """Return the mean over the folds of the part of the validation rows, alike for alike totals."""
+        totals: dict[int, int] = {}
+        for count, fold in zip(wrong, self.folds, strict=True):
+            totals[fold.n] = totals.get(fold.n, 0) + count
+        return sum(total / n for n, total in totals.items()) / len(self.folds)
 
     def _round(self) -> None:
         """Do something about every cell whose bound is too low, the lowest first."""
@@ -189,7 +195,7 @@ class Search:
         for place in range(len(self.folds)):
             if part.left[place]:
                 first, last = self._around(place, part.low, part.high)
-                if last.C / first.C > (part.high / part.low) ** _FINEST:
+                if (part.high / part.low) ** _FINEST < last.C / first.C:
                     return False
         return True
 
@@ -227,7 +233,8 @@ class Search:
         self._note(point.C)
         for part in self.parts:
             if part.low < point.C < part.high:
-                self.parts.insert(self.parts.index(part) + 1, Part(point.C, part.high, list(part.sure), list(part.left)))
+                rest = Part(point.C, part.high, list(part.sure), list(part.left))
+                self.parts.insert(self.parts.index(part) + 1, rest)
                 part.high = point.C
                 break
         least, most = points[max(at - 1, 0)].C, points[min(at + 1, len(points) - 1)].C
@@ -277,6 +284,12 @@ class Search:
                 low, high = points[max(at - 1, 0)].C, points[min(at + 1, len(points) - 1)].C
                 if point.planes and not any(part.low <= high and low <= part.high for part in left):
                     point.forget()
+
+
+def default_fits(folds: Sequence[FoldBounds]) -> int:
+    """Return how many fits a search may make by default: fewer where each is of many classes."""
+    planes = max(fold.n_planes for fold in folds)
+    return max(_MOST_FITS // planes, _FEWEST_FITS * len(folds))
 
 
 def _value(each: Step | FoldPoint) -> float:

@@ -183,7 +183,7 @@ class CurvedBounds:
         return np.where(known, low, 1.0), np.where(known, high, 1.0), known
 
     def _secant(self, length: float, stretch: float, grown: float, lost: float) -> tuple[float, float] | None:
-        """Return f(t) and h(t) for the whole problem and the least t of a few for which l < t f(t); None if there is none.
+        """Return f(t) and h(t) for the whole problem and the least t of a few with l < t f(t); None if there is none.
 
         For t = l / (1 - x) this is f(t) > 1 - x.
         """
@@ -295,12 +295,12 @@ class CurvedBounds:
         length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))
         grown = max(1.0, high / self._C) * (1.0 + 1e-12)
         stretch = math.sqrt(max(1.0, self._C / low)) * (1.0 + 1e-12)
-        some = self._secant(length, stretch, grown, lost)
-        if some is None:
+        secants = self._secant(length, stretch, grown, lost)
+        if secants is None:
             return None
         wide = math.sqrt(high / low) * (1.0 + 1e-12)
         middle = math.sqrt(low) * math.sqrt(high)
-        least, most = some[0] / wide, some[1] * wide
+        least, most = secants[0] / wide, secants[1] * wide
         mean, half = 0.5 * (1.0 / least + 1.0 / most), 0.5 * (1.0 / least - 1.0 / most)
         farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
         shrink = 1.0 / (1.0 + middle * self._values)

@@ -69,7 +69,7 @@ def _end(first: Evidence, last: Evidence, t: float) -> End:
 
 def _hinge(counts: Floats, a: End, b: End, off: Floats) -> Floats:
     free = [np.maximum(C * counts - alpha, 0.0) for C, alpha, _ in (a, b)]
-    over = _largest_product(*free, 1.0 - a[2], 1.0 - b[2])
+    over = _largest_product(free[0], free[1], 1.0 - a[2], 1.0 - b[2])
     under = _largest_product(a[1], b[1], a[2] - 1.0, b[2] - 1.0)
     return np.asarray(over + under + b[0] * counts * (off + 8.0 * _UNIT * (1.0 + off + np.abs(a[2]) + np.abs(b[2]))))
 
