@@ -109,11 +109,8 @@ class LogisticRun:
         counts = (self.iterations, self.steps, self.idle, self.iterations_before)
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
         require(is_real(self.tol) and is_real(self.bias), "a run holds what is not a number")
-        require(
         fits = type(self.factored) is bool and type(self.sampled) is bool and type(self.history) is MarginHistory
         require(fits, "a run is damaged")
-            "a run is damaged",
-        )
 
     def _task(self) -> LogisticTask:
         assert self.task is not None
