@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.estimators.warm_fits import with_l2
-from separatrix.insight.certified_tuning import MOST_FITS
 from separatrix.insight.fold_bounds import FoldBounds
-from separatrix.insight.range_search import Search
+from separatrix.insight.range_search import Search, default_fits
 from separatrix.loop.problem import Labels
 from separatrix.tables.folds import Folds
 from separatrix.tables.settings import Settings
@@ -77,7 +76,7 @@ def prove(
         watch("prove", fits=search.n_fits, part=min(part, 1.0))
         return part >= 1.0
 
-    search = Search(each, grid[0], grid[-1], settings.within, float(estimator.tol), MOST_FITS, halted)
+    search = Search(each, grid[0], grid[-1], settings.within, float(estimator.tol), default_fits(each), halted)
     distance, ended = None, "interrupted"
     try:
         search.run()
@@ -93,6 +92,6 @@ def prove(
         [[1.0 - point.wrong / fold.n for point, fold in zip(step.folds, each, strict=True)] for step in search.steps]
     )
     return ProvenTuning(
-        tuple(step.C for step in search.steps), tuple(parts.mean(axis=1).tolist()),
+        tuple(step.C for step in search.steps), tuple(1.0 - step.error for step in search.steps),
         tuple(parts.std(axis=1).tolist()), search.best.C, distance, ended,
     )  # fmt: skip
