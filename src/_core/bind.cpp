@@ -122,8 +122,8 @@ void make_rule(Rule* rule, const std::string& name, const std::vector<double>& p
     new (rule) Rule(made);
 }
 
-// What the rules need: the names of their parameters and whether each is asked at every example, can learn from folds, keeps
-// a spread, and can learn several classes together.
+// What the rules need: the names of their parameters and whether each can learn from folds, keeps a spread, and can learn
+// several classes together.
 nb::dict rules() {
     nb::dict all;
     for (int k = 0; k < kernels().n_rules; ++k) {
@@ -132,7 +132,6 @@ nb::dict rules() {
         for (int p = 0; p < facts.n_parameters; ++p) parameters.append(facts.parameters[p]);
         nb::dict about;
         about["parameters"] = nb::tuple(parameters);
-        about["always"] = facts.always;
         about["folds"] = facts.folds;
         about["spread"] = facts.spread;
         about["joint"] = facts.joint;
@@ -193,6 +192,8 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     nb::gil_scoped_release free;
     AlignedWeights aligned(X.m, plain.size());
     for (BinaryTask& t : plain) t.w = aligned.take(t.w);
+    std::vector<BinaryTask> none;
+    PairedSpreads paired(X.m, pass, facts.spread ? plain : none);
     in_parallel(std::int64_t(plain.size()), n_jobs, [&](std::int64_t first, std::int64_t last) {
         Pass mine = pass;
         const int n = int(last - first);
@@ -211,6 +212,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         if (row != all_good && (bad == all_good || row < bad)) bad = row;
         if (row == all_good) after = mine.clock;
     });
+    paired.give_back();
     aligned.give_back();
     return {bad, after};
 }
@@ -340,6 +342,7 @@ NB_MODULE(_core, module) {
     nb::class_<Rule>(module, "Rule", "A rule of the core: its name, and its parameters in the order of RULES.")
         .def("__init__", &make_rule, "name"_a, "parameters"_a);
     module.attr("RULES") = rules();
+    module.attr("COPIES") = kCopies;
     module.attr("REAL_SLOTS") = names_of(kRealNames);
     module.attr("BUDGET_REAL_SLOTS") = names_of(kBudgetRealNames);
     module.attr("BUDGET_COUNT_SLOTS") = names_of(kBudgetCountNames);

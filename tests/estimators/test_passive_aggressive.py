@@ -182,7 +182,7 @@ def test_a_run_in_two_parts_counts_its_mistakes_as_one_and_weights_leave_the_the
     assert parts.certificate_.mistakes == whole.certificate_.mistakes
     assert parts.coef_.tobytes() == whole.coef_.tobytes()
     weighted = sx.PassiveAggressive(stop=MaxEpochs(3)).fit(X, y, sample_weight=np.arange(len(y)) % 2 + 1.0)
-    assert weighted.certificate_.mistakes is None
+    assert weighted.certificate_.mistakes.why
 
 
 @pytest.mark.parametrize("average", [False, True])

@@ -7,15 +7,30 @@ run starts elsewhere, has a margin or goes on with another rate, the unit is 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from separatrix.loop.engines.base import Step
 from separatrix.loop.state import State
-from separatrix.rules import MarginPerceptron, Number, Perceptron
+from separatrix.rules import MarginPerceptron, Number, Perceptron, Update
+
+
+@dataclass(frozen=True)
+class Always:
+    """The rule of a step at every example that is presented, whatever its margin."""
+
+    eta: Number
+    name: ClassVar[str] = "always"
+    kernel: ClassVar[str] = "threshold"
+    threshold: ClassVar[Number] = math.inf
+
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Update:
+        """Add the example, ``eta`` times."""
+        return Update(1, self.eta)
 
 
 def in_units(rule: Any, states: Sequence[State], *, exact: bool = False) -> Any:
