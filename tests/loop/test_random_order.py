@@ -124,12 +124,7 @@ def in_both_engines(X, y, rule, batch, weights=None):
 
 @pytest.mark.parametrize(
     ("name", "batch"),
-    [
-        (name, size)
-        for name, rule in RULES.items()
-        for size in (1, 4)
-        if size == 1 or learns_from_folds(rule)
-    ],
+    [(name, size) for name, rule in RULES.items() for size in (1, 4) if size == 1 or learns_from_folds(rule)],
 )
 def test_both_engines_learn_the_same(name, batch):
     rule = RULES[name]()

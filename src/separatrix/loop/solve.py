@@ -326,7 +326,7 @@ def _total_weight(problem: Problem, orders: Orders) -> Number:
 
 def _check_downhill_readout(rule: Downhill, readout: str) -> None:
     if readout in ("voted", "pocket"):
-        raise ValueError(f"readout={readout!r} is kept for perceptrons only, with or without a margin; found {rule.name!r}")
+        raise ValueError(f"readout={readout!r} is kept for perceptrons only; found {rule.name!r}")
     if readout == "averaged" and isinstance(rule, Smooth) and rule.alpha:
         raise ValueError(
             "readout='averaged' needs alpha=0: shrinking weights are not kept in a form that can be averaged"
@@ -347,8 +347,8 @@ def _check_width(rule: Spreading, d: int, n_tasks: int) -> None:
         np.empty(2 * size * n_tasks, dtype=np.uint8)
     except MemoryError:
         raise MemoryError(
-            f"{takes}, {2 * size * n_tasks / 2**30:.1f} GiB in all while {n_tasks} are learned, which is more than there "
-            "is: use covariance='diagonal'"
+            f"{takes}, {2 * size * n_tasks / 2**30:.1f} GiB in all while {n_tasks} are learned, which is more than "
+            "there is: use covariance='diagonal'"
         ) from None
 
 
