@@ -46,7 +46,7 @@ struct HeldTask {
     BinaryTask t;
     std::int64_t cols;
     std::unique_ptr<Votes> votes;
-    std::vector<double> direction;  // scratch for a full spread
+    std::vector<double> direction, pairs;  // scratch for a full spread, and for a diagonal one of sparse rows
     nb::object arrays[6];
 };
 
@@ -84,7 +84,7 @@ void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std
     auto votes = vote ? std::make_unique<Votes>() : nullptr;
     if (vote) t.votes = {votes.get(), &Votes::push};
     std::vector<double> direction(full ? n + 1 : 0);
-    new (held) HeldTask{t, std::int64_t(n), std::move(votes), std::move(direction),
+    new (held) HeldTask{t, std::int64_t(n), std::move(votes), std::move(direction), {},
                         {nb::cast(w), nb::cast(real), nb::cast(count),
                          average_correction ? nb::cast(*average_correction) : nb::none(),
                          pocket ? nb::cast(*pocket) : nb::none(), spread ? nb::cast(*spread) : nb::none()}};
@@ -192,8 +192,10 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     nb::gil_scoped_release free;
     AlignedWeights aligned(X.m, plain.size());
     for (BinaryTask& t : plain) t.w = aligned.take(t.w);
-    std::vector<BinaryTask> none;
-    PairedSpreads paired(X.m, pass, facts.spread ? plain : none);
+    const bool pairs = facts.spread && worth_pairing(X.m, pass);
+    for (std::size_t k = 0; pairs && k < plain.size(); ++k) {
+        if (!plain[k].direction) pair_spread(plain[k], X.m.cols, tasks[k]->pairs);
+    }
     in_parallel(std::int64_t(plain.size()), n_jobs, [&](std::int64_t first, std::int64_t last) {
         Pass mine = pass;
         const int n = int(last - first);
@@ -212,7 +214,9 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         if (row != all_good && (bad == all_good || row < bad)) bad = row;
         if (row == all_good) after = mine.clock;
     });
-    paired.give_back();
+    for (const BinaryTask& t : plain) {
+        if (t.pairs) unpair_spread(t, X.m.cols);
+    }
     aligned.give_back();
     return {bad, after};
 }

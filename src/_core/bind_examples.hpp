@@ -85,37 +85,24 @@ private:
     std::vector<std::pair<double*, double*>> taken_;
 };
 
-// The weights and a diagonal spread side by side (spread.hpp) while sparse rows are visited, where the rows hold so many
-// values that this pays for putting them there and back.
-class PairedSpreads {
-public:
-    PairedSpreads(const Matrix& m, const Pass& pass, std::vector<BinaryTask>& tasks) : cols_(m.cols) {
-        if (m.layout != Layout::csr || m.rows == 0) return;
-        const double stored = double(m.index == Index::i32 ? static_cast<const std::int32_t*>(m.indptr)[m.rows]
-                                                           : static_cast<const std::int64_t*>(m.indptr)[m.rows]);
-        if (stored / double(m.rows) * double(pass.end - pass.begin) < kWorth * double(cols_)) return;
-        for (BinaryTask& t : tasks) {
-            if (t.spread && !t.direction) tasks_.push_back(&t);
-        }
-        store_.resize(2 * std::size_t(cols_) * tasks_.size());
-        double* next = store_.data();
-        for (BinaryTask* t : tasks_) {
-            t->pairs = next;
-            for (std::int64_t j = 0; j < cols_; ++j) *next++ = t->w[j], *next++ = t->spread[j];
-        }
-    }
+// Whether the rows of a pass hold so many values that weights and a diagonal spread are worth putting side by side
+// (spread.hpp), there and back.
+inline bool worth_pairing(const Matrix& m, const Pass& pass) {
+    if (m.layout != Layout::csr || m.rows == 0) return false;
+    const double stored = double(m.index == Index::i32 ? static_cast<const std::int32_t*>(m.indptr)[m.rows]
+                                                       : static_cast<const std::int64_t*>(m.indptr)[m.rows]);
+    return stored / double(m.rows) * double(pass.end - pass.begin) >= 8.0 * double(m.cols);
+}
 
-    void give_back() {
-        for (const BinaryTask* t : tasks_) {
-            for (std::int64_t j = 0; j < cols_; ++j) t->w[j] = t->pairs[2 * j], t->spread[j] = t->pairs[2 * j + 1];
-        }
-    }
+// `store` is room for them.
+inline void pair_spread(BinaryTask& t, std::int64_t cols, std::vector<double>& store) {
+    store.resize(2 * std::size_t(cols));
+    t.pairs = store.data();
+    for (std::int64_t j = 0; j < cols; ++j) t.pairs[2 * j] = t.w[j], t.pairs[2 * j + 1] = t.spread[j];
+}
 
-private:
-    static constexpr double kWorth = 8.0;
-    std::int64_t cols_;
-    std::vector<BinaryTask*> tasks_;
-    std::vector<double> store_;
-};
+inline void unpair_spread(const BinaryTask& t, std::int64_t cols) {
+    for (std::int64_t j = 0; j < cols; ++j) t.w[j] = t.pairs[2 * j], t.spread[j] = t.pairs[2 * j + 1];
+}
 
 }  // namespace sx
