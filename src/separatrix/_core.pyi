@@ -65,6 +65,7 @@ class Rule:
 REAL_SLOTS: tuple[str, ...]
 BUDGET_REAL_SLOTS: tuple[str, ...]
 BUDGET_COUNT_SLOTS: tuple[str, ...]
+COPIES: int
 FORGETS: tuple[str, ...]
 COUNT_SLOTS: tuple[str, ...]
 

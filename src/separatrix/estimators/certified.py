@@ -61,6 +61,13 @@ class FitRecord:
             except TypeError:
                 self._rows = lambda: None
 
+    def not_plain(self) -> str:
+        """Return why the theorems are not about this run: they begin at zero and take examples as they are. Else ""."""
+        if not self.one_run:
+            return "the run went on from an earlier fit, with other data or parameters"
+        weighted = self.weights is not None and not bool((self.weights == 1).all())
+        return "the theorem is about examples without weights" if weighted else ""
+
     def goes_on_in(self, settings: dict[str, Any]) -> bool:
         """Return whether a run with these settings goes on as if it were one with the last."""
         same = all(
@@ -183,6 +190,11 @@ class Certified:
         return {name: value for name, value in state.items() if name != "_fit_record"}
 
 
+def no_bound(made: int, why: str) -> dict[str, Any]:
+    """Return mistakes made, and why no bound on them is known."""
+    return {"mistakes": MistakeBound(made, math.inf, why)}
+
+
 def within_bound(
     data: Data, made: int, constant: float, factor: Callable[[float], float] = lambda square: square
 ) -> dict[str, Any]:
@@ -194,7 +206,7 @@ def within_bound(
     proof = prove(data, certificate.witness)
     radius = proof.radius(constant)
     if not radius * radius > _VANISHING:
-        return {}
+        return no_bound(made, "the values are so small that steps vanish in rounding")
     square = radius * radius
     widened = factor(square) / square
     allowed = proof.mistakes(constant) * (widened if widened == 1.0 else widened * _OUTWARD)

@@ -129,6 +129,20 @@ def joined(labels: Labels, *others: Any) -> Labels:
     return Labels(classes, np.searchsorted(classes, labels.classes).astype(np.int32)[labels.codes])
 
 
+def expected(labels: Labels, classes: Any) -> Labels:
+    """Return the labels as codes of all expected classes, where they are given; refuse a label that is none of them."""
+    whole = joined(labels, classes)
+    if classes is not None:
+        known = encode_labels(classes).classes
+        unknown = np.setdiff1d(labels.classes, known).tolist()
+        if unknown:
+            raise ValueError(
+                f"y holds the label {unknown[0]!r}, which is not in classes={known.tolist()!r}: add it there, or leave "
+                "classes out, and new classes are learned when they are first seen"
+            )
+    return whole
+
+
 def weigh_classes(problem: Problem, class_weight: Any) -> None:
     """Multiply the weights of a problem's examples by those of their classes."""
     if class_weight is None:
