@@ -15,6 +15,7 @@ from separatrix.geometry.rows import Rows
 from separatrix.loop.problem import encode_labels
 from separatrix.svm.curved_bounds import CurvedBounds
 from separatrix.svm.optimum_ball import Lens, bias_range, evidence
+from separatrix.svm.optimum_segment import between
 
 MODELS = {
     "hinge": sx.LinearSVM(max_iter=100_000),
@@ -177,3 +178,40 @@ def test_what_a_solution_proves_is_its_duality_gap():
         assert gap == pytest.approx(float(model.duality_gap_), rel=1e-3, abs=1e-9 * float(model.objective_))
         worse = evidence(plane, 0.7, model.coef_[0] * 1.5, float(model.intercept_[0]), proof.alpha)
         assert worse.eps + 0.5 * np.sum((worse.weights - worse.combined) ** 2) > gap
+
+
+@settings(max_examples=150, deadline=None)
+@given(**CASES)
+def test_the_segment_of_two_rough_fits_is_near_the_optimum_between_them(name, seed, exponent, ratio, part, tol):
+    low, high = 10**exponent, 10**exponent * max(ratio, 1.0 + 1e-9)
+    C = min(low * (high / low) ** part, high)
+    X, plane, pair, _ = proofs(name, seed, [low, high], tol)
+    _, _, (tight,), ((weights, bias),) = proofs(name, seed, [C], 1e-12)
+    doubt = math.sqrt(2.0 * (tight.eps + 0.5 * np.sum((tight.weights - tight.combined) ** 2))) + 1e-9
+    optimum = whole(plane, weights, bias)
+    alone = between(plane, *pair, C, C)
+    if alone is not None:
+        assert np.linalg.norm(optimum - mixed(alone, pair)[0]) <= alone.radius + doubt * (1 + 1e-9)
+    ball = between(plane, *pair, low, high)
+    if ball is not None:
+        lowest, highest = mixed(ball, pair)
+        for x in X:
+            row = np.append(x, plane.constant)
+            score, reach = optimum @ row, (ball.radius + doubt) * np.linalg.norm(row)
+            assert min(lowest @ row, highest @ row) - reach <= score <= max(lowest @ row, highest @ row) + reach
+
+
+@pytest.mark.parametrize("name", ["squared hinge", "log"])
+def test_the_segment_of_a_smooth_loss_is_near_to_second_order(name):
+    radii = []
+    for ratio in (1.4, 1.1):
+        _, plane, pair, _ = proofs(name, 3, [1.0, ratio], 1e-13)
+        radii.append(between(plane, *pair, 1.0, ratio).radius)
+    assert radii[1] < radii[0] / 8.0
+
+
+def test_a_segment_says_nothing_beyond_its_ends():
+    _, plane, pair, _ = proofs("log", 0, [1.0, 2.0], 1e-8)
+    assert between(plane, *pair, 0.5, 1.5) is None
+    assert between(plane, *pair, 1.5, 2.5) is None
+    assert between(plane, pair[0], pair[0], 1.0, 1.0) is None

@@ -97,3 +97,13 @@ def test_the_gap_of_any_weights_covers_the_distance_in_fractions(data):
     value = exact([Fraction(float(v)) for v in found.weights])
     assert value <= Fraction(found.primal) + Fraction(found.rounding)
     assert value - exact(other) <= Fraction(found.proven_gap)  # no other weights are better by more than the gap
+
+
+@pytest.mark.parametrize("model", [sx.LinearSVM(loss="squared_hinge"), sx.LogisticRegression()])
+def test_a_class_that_the_sampled_rows_miss_takes_few_iterations(model):
+    rng = np.random.default_rng(0)
+    centres, y = rng.normal(size=(1000, 10)) * 3, np.repeat(np.arange(1000), 4)
+    X = centres[y] + rng.normal(size=(4000, 10))
+    model.fit(X, y == 1)  # rows 4 to 7: none of every eighth
+    assert model.status_.converged
+    assert model.n_iter_ <= 15

@@ -15,12 +15,10 @@ from separatrix.estimators.solved import SolvedClassifier
 from separatrix.estimators.warm_fits import copy_of, solved, with_l2
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.fold_bounds import FoldBounds
-from separatrix.insight.range_search import Search
+from separatrix.insight.range_search import Search, default_fits
 from separatrix.loop.problem import Labels, encode_labels
 from separatrix.stops import TimeLimit, as_stop, is_count, time_limit
 from separatrix.text import times
-
-MOST_FITS = 2000
 
 
 class Tuning:
@@ -92,7 +90,7 @@ def tune(
     folds: Any = 5,
     within: float = 0.005,
     *,
-    max_fits: int = MOST_FITS,
+    max_fits: int | None = None,
     stop: Any = None,
 ) -> Tuning:
     """Choose C by cross-validation, and prove how much better any other C of the range could be.
@@ -111,8 +109,9 @@ def tune(
         A number of folds stands for scikit-learn's ``StratifiedKFold``.
     within : float, default=0.005
         The search ends when no C in the range can have an error lower by more than this.
-    max_fits : int, default=2000
-        The most fits, each of one fold at one C. If they do not suffice, the answer says what they prove.
+    max_fits : int, optional
+        The most fits, each of one fold at one C: by default 1,000 divided by the number of classes that are learned one
+        by one, but at least 20 for each fold. If they do not suffice, the answer says what they prove.
     stop : TimeLimit or str, optional
         A limit of time; the fits that have begun are finished.
 
@@ -154,20 +153,21 @@ def tune(
     seconds = None if limit is None else time_limit(limit)
     labels = encode_labels(y)
     pairs = _folds(folds, X, labels)
-    if not is_count(max_fits) or max_fits < 2 * len(pairs):
+    if max_fits is not None and (not is_count(max_fits) or max_fits < 2 * len(pairs)):
         raise ValueError(
             f"max_fits must be a whole number of at least {2 * len(pairs)}, two fits in each fold; found {max_fits!r}"
         )
     each = [_fold(steps, last, X, labels, train, test) for train, test in pairs]
     deadline = began + seconds.seconds if seconds is not None else math.inf
     halted: Callable[[], bool] = lambda: time.perf_counter() >= deadline  # noqa: E731
-    search = Search(each, low, high, float(within), float(last.tol), int(max_fits), halted)
+    most = default_fits(each) if max_fits is None else int(max_fits)
+    search = Search(each, low, high, float(within), float(last.tol), most, halted)
     if all(fold.certified for fold in each):
         search.run()
     else:
         search.try_values()
     reasons = {
-        "fits": f"max_fits={max_fits} reached",
+        "fits": f"max_fits={most} reached",
         "time": "" if seconds is None else f"time limit of {seconds.seconds:g} s reached",
         "rounding": "the precision of the fits allows no more",
         "joint": "the classes are learned together; with multi_class='ovr' it can be",

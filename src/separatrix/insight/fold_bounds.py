@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
+from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.estimators.solved import SolvedClassifier
 from separatrix.estimators.warm_fits import WarmFits
 from separatrix.geometry.rows import Floats, Rows
+from separatrix.insight.plane_fits import PlaneFit, fit_plane
 from separatrix.loop.problem import Labels
 from separatrix.svm.curved_bounds import CurvedBounds
-from separatrix.svm.optimum_ball import Evidence, Lens, Problem, bias_range
+from separatrix.svm.optimum_ball import Ball, Evidence, Lens, Problem, bias_range, evidence
+from separatrix.svm.optimum_segment import between
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -25,28 +29,29 @@ _UNIT = float(np.finfo(np.float64).eps)
 class PlanePoint:
     """One plane of a fit: what it proves, and the scores of its two vectors on training and validation rows."""
 
+    fit: PlaneFit
     evidence: Evidence
     training: Floats  # shape (2, n), or (2, 0) where no intercept needs them
     validation: Floats  # shape (2, n_validation)
+    bias: float  # about the centre, if it is free
     curved: CurvedBounds | None
 
 
 @dataclass(eq=False)
 class FoldPoint:
-    """One fit of a fold: its errors on the validation rows, and its planes."""
+    """One fit of a fold: the validation rows that it gets wrong, and its planes."""
 
     C: float
+    tol: float
+    missed: NDArray[np.bool_]
     wrong: int
     converged: bool
     planes: list[PlanePoint]
-    states: list[Any]  # where a fit nearby begins
+    left: int | None = None  # the rows that its own precision leaves open, as soon as that is known
 
     def forget(self) -> None:
-        """Let go of the scores, which only ranges that are still open need."""
-        for plane in self.planes:
-            plane.training = plane.validation = np.empty((2, 0))
-            plane.curved = None
-        self.states = []
+        """Let go of all but the errors: only ranges that are still open need the rest."""
+        self.planes = []
 
 
 class _Frame:
@@ -101,66 +106,128 @@ class FoldBounds:
         self._frames: list[_Frame] = []
 
     @property
+    def n_planes(self) -> int:
+        """How many binary problems a fit solves, at least 1."""
+        return max(len(self._problems), 1)
+
+    @property
     def n(self) -> int:
         """How many validation rows there are."""
         return len(self.codes)
 
     def fit(self, C: float, tol: float, near: Sequence[FoldPoint] = ()) -> FoldPoint:
         """Fit with this C, starting between the fits that are near."""
-        model = self.fits.fit(C, tol, [(point.C, point.states) for point in near if point.states])
-        wrong = int(np.count_nonzero(model._predict_codes(self.validation.values) != self.codes))
-        planes = []
-        if self.certified:
-            proofs = self.fits.evidence(self._problems)
-            if not self._frames:
-                pairs = zip(self._problems, proofs, strict=True)
-                self._frames = [_Frame(problem, self.validation, proof) for problem, proof in pairs]
-            for frame, proof, weights, bias in zip(self._frames, proofs, model.coef_, model.intercept_, strict=True):
-                free = frame.problem.free
-                training = frame.scores(frame.problem.rows, proof) if free else np.empty((2, 0))
-                curved = None
-                if CurvedBounds.suits(frame.problem):
-                    curved = CurvedBounds(frame.problem, C, weights, float(bias), self.validation)
-                planes.append(PlanePoint(proof, training, frame.scores(self.validation, proof), curved))
-        return FoldPoint(C, wrong, self.fits.converged, planes, model._states)
-
-    def surely_wrong(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> int:
-        """Return how many validation rows the optimum gets wrong for every C from low to high, as far as is proved."""
-        bounds = [
-            _scores(frame, first.planes[place], second.planes[place], low, high)
-            for place, frame in enumerate(self._frames)
+        if not self.certified:
+            model = self.fits.fit(C, tol)
+            missed = model._predict_codes(self.validation.values) != self.codes
+            return FoldPoint(C, tol, missed, int(np.count_nonzero(missed)), self.fits.converged, [])
+        starts = [[point.planes[place].fit for point in near] for place in range(len(self._problems))]
+        fits = [
+            fit_plane(problem, C, tol, self.fits.model.max_iter, start)
+            for problem, start in zip(self._problems, starts, strict=True)
         ]
-        return int(np.count_nonzero(self._wrong(bounds)))
+        proofs = [
+            evidence(problem, C, fit.weights, fit.bias, fit.alpha)
+            for problem, fit in zip(self._problems, fits, strict=True)
+        ]
+        if not self._frames:
+            pairs = zip(self._problems, proofs, strict=True)
+            self._frames = [_Frame(problem, self.validation, proof) for problem, proof in pairs]
+        planes = [self._point(*each) for each in zip(self._frames, fits, proofs, strict=True)]
+        weights, biases = np.stack([fit.weights for fit in fits]), np.array([fit.bias for fit in fits])
+        scores = _core.decide(self.validation.matrix, weights, biases, 1)
+        scores = scores[:, 0] if len(fits) == 1 else scores
+        positive, n_classes = self.fits.model.boundary != "negative", len(self.fits.problem.classes)
+        codes = predicted_codes(scores, n_classes, tie_is_positive=positive)
+        missed = codes != self.codes
+        return FoldPoint(C, tol, missed, int(np.count_nonzero(missed)), all(fit.converged for fit in fits), planes)
 
-    def _wrong(self, bounds: list[tuple[Floats, Floats]]) -> NDArray[np.bool_]:
-        if len(bounds) == 1:
-            lowest, highest = bounds[0]
-            return np.asarray(np.where(self.codes == 1, highest < 0.0, lowest > 0.0))
-        lows, highs = (np.stack([bound[side] for bound in bounds]) for side in (0, 1))
-        rows = np.arange(self.n)
-        own = highs[self.codes, rows]
-        lows[self.codes, rows] = -math.inf
-        return np.asarray(lows.max(axis=0) > own)
+    def _point(self, frame: _Frame, fit: PlaneFit, proof: Evidence) -> PlanePoint:
+        training = frame.scores(frame.problem.rows, proof) if frame.problem.free else np.empty((2, 0))
+        curved = None
+        if CurvedBounds.suits(frame.problem):
+            curved = CurvedBounds(frame.problem, fit.C, fit.weights, fit.bias, self.validation)
+        bias = proof.bias + _core.dot(fit.weights, frame.centre)
+        return PlanePoint(fit, proof, training, frame.scores(self.validation, proof), bias, curved)
+
+    def decide(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> tuple[int, int]:
+        """Return how many validation rows every optimum from low to high gets wrong, as far as that is proved.
+
+        The rows are those that one of the two fits gets wrong; the second number says how many of them are open.
+        """
+        rows = np.flatnonzero(first.missed | second.missed)
+        if not len(rows):
+            return 0, 0
+        lows, highs = (np.full((len(self._frames), len(rows)), value) for value in (-math.inf, math.inf))
+        wrong = right = np.zeros(len(rows), dtype=bool)
+        each = [
+            _bounds(frame, one, two, low, high, rows)
+            for frame, one, two in zip(self._frames, first.planes, second.planes, strict=True)
+        ]
+        for bounds in zip_longest(*each):
+            for place, pair in enumerate(bounds):
+                if pair is not None:
+                    lows[place], highs[place] = np.maximum(lows[place], pair[0]), np.minimum(highs[place], pair[1])
+            wrong, right = _decided(lows, highs, self.codes[rows])
+            if (wrong | right).all():
+                break
+        return int(np.count_nonzero(wrong)), int(np.count_nonzero(~(wrong | right)))
 
 
-def _scores(frame: _Frame, one: PlanePoint, two: PlanePoint, low: float, high: float) -> tuple[Floats, Floats]:
-    """Return bounds on the validation scores of the optima for all C from low to high."""
-    nearer = [curved.scores(low, high) for curved in (one.curved, two.curved) if curved is not None]
-    known = [pair for pair in nearer if pair is not None]
-    free = frame.problem.free
-    if not (
-        known and free and frame.problem.loss == "log"
-    ):  # where curvature says something, the lens with its range of intercepts adds little
-        ball = Lens(one.evidence, two.evidence).ball(low, high)
-        off = ball.off * frame.reach
-        down, up = 0.0, 0.0
-        if free:
-            columns = np.concatenate([one.training, two.training])
-            down, up = bias_range(frame.problem, *ball.scores(columns, frame.training_lengths, off))
-        lowest, highest = ball.scores(np.concatenate([one.validation, two.validation]), frame.lengths, off)
-        known.append((lowest + down - _slip(down), highest + up + _slip(up)))
-    lows, highs = zip(*known, strict=True)
-    return np.max(lows, axis=0), np.min(highs, axis=0)
+def _decided(lows: Floats, highs: Floats, codes: NDArray[np.intp]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which rows are surely wrong and which are surely right, given bounds on the score of each class."""
+    if len(lows) == 1:
+        negative, positive = highs[0] < 0.0, lows[0] > 0.0
+        return np.where(codes == 1, negative, positive), np.where(codes == 1, positive, negative)
+    rows = np.arange(len(codes))
+    least, most = lows[codes, rows], highs[codes, rows]
+    lows, highs = lows.copy(), highs.copy()
+    lows[codes, rows] = highs[codes, rows] = -math.inf
+    return np.asarray(lows.max(axis=0) > most), np.asarray(highs.max(axis=0) < least)
+
+
+def _bounds(
+    frame: _Frame, one: PlanePoint, two: PlanePoint, low: float, high: float, rows: NDArray[np.intp]
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield bounds on the scores of some validation rows by the optima for all C from low to high, the best first.
+
+    Where curvature says something about the log loss, balls with their ranges of intercepts add little.
+    """
+    log, known = frame.problem.loss == "log", False
+    middle = math.sqrt(low) * math.sqrt(high)
+    nearest = (one, two) if middle * middle <= one.evidence.C * two.evidence.C else (two, one)
+    curved = [point.curved for point in (nearest if one is not two else (one,)) if point.curved is not None]
+    for bounds in curved if log else ():
+        found = bounds.scores(low, high, rows)
+        if found is not None:
+            known = True
+            yield found
+    ball = between(frame.problem, one.evidence, two.evidence, low, high)
+    if ball is not None and not (known and frame.problem.free):
+        yield _ball_scores(frame, one, two, ball, rows)
+    for bounds in () if log else curved:
+        found = bounds.scores(low, high, rows)
+        if found is not None:
+            yield found
+    if not (known and frame.problem.free):
+        yield _ball_scores(frame, one, two, Lens(one.evidence, two.evidence).ball(low, high), rows)
+
+
+def _ball_scores(
+    frame: _Frame, one: PlanePoint, two: PlanePoint, ball: Ball, rows: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Return the bounds that a ball with the optimal weights gives."""
+    off = ball.off * frame.reach
+    vectors = np.concatenate([one.validation[:, rows], two.validation[:, rows]])
+    lowest, highest = ball.scores(vectors, frame.lengths[rows], off)
+    if not frame.problem.free:
+        return lowest, highest
+    guess = 0.5 * (one.bias + two.bias)
+    if not ((lowest + guess > 0.0) | (highest + guess < 0.0)).any():  # so that its range would help no row
+        return lowest - math.inf, highest + math.inf
+    columns = np.concatenate([one.training, two.training])
+    down, up = bias_range(frame.problem, *ball.scores(columns, frame.training_lengths, off), guess)
+    return lowest + down - _slip(down), highest + up + _slip(up)
 
 
 def _slip(value: float) -> float:

@@ -1,12 +1,14 @@
 """Finds a C of a range whose cross-validation error is provably near the least there is in the range.
 
-Between two neighbouring values of C that have been fitted, every fold has a lower bound on its errors
-(``fold_bounds``). A range is cut into cells until the bound is high enough, or until the middle of a cell shows that it
-cannot be: then there is one more fit between the two.
+The range is cut into cells. In each, every fold has a lower bound on its errors that follows from its two fits around
+the cell (``fold_bounds``). Where the mean of the bounds is too low, the cell is cut in two if its middle shows that
+this will do; else the fold that leaves most rows open is fitted once more, between its two fits. A value of C that all
+folds have been fitted with is a step, of which the error is known.
 """
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 import time
@@ -24,7 +26,10 @@ _TRIED_STEP = math.sqrt(10.0)  # where nothing is proved
 _FIRST_TOL = 1e-7
 _TIGHTER = 1e-2
 _LEAST_TOL = 1e-12
-_CUTS = 5  # of a range between two fits, into halves
+_LAST_CUTS = 8  # of a cell, where no more fits will be made
+_FINEST = 1.5  # ranges between two fits of a fold are cut into this many cells, before there is another fit
+_FEWEST_FITS = 20  # of each fold, by default
+_MOST_FITS = 1000  # of planes, by default
 _CLOSEST = 1.0 + 1e-6  # no fit between values of C that are nearer than this
 _ROUNDING = 1e-12  # of a mean of fractions
 
@@ -37,29 +42,23 @@ class Cell(NamedTuple):
     bound: float
 
 
-@dataclass(eq=False)
-class Step:
-    """One value of C: its fits in the folds, and its cross-validation error."""
+class Step(NamedTuple):
+    """One value of C that all folds have been fitted with, and its cross-validation error."""
 
     C: float
     folds: list[FoldPoint]
     error: float
-    tol: float
 
 
 @dataclass(eq=False)
-class Range:
-    """What lies between two neighbouring values of C."""
+class Part:
+    """A cell in the making: how many validation rows of each fold are surely wrong in it, and how many are open."""
 
-    first: Step
-    last: Step
-    cells: list[Cell] = field(default_factory=list)
+    low: float
+    high: float
+    sure: list[int]
+    left: list[int]
     closed: bool = False  # nothing more can or need be done
-
-    @property
-    def bound(self) -> float:
-        """The lower bound on the error in the whole range."""
-        return min((cell.bound for cell in self.cells), default=0.0)
 
 
 @dataclass(eq=False)
@@ -73,8 +72,9 @@ class Search:
     tol: float
     most: int
     halted: Callable[[], bool]
-    steps: list[Step] = field(default_factory=list)
-    ranges: list[Range] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)  # ascending
+    parts: list[Part] = field(default_factory=list)
+    points: list[list[FoldPoint]] = field(default_factory=list)  # of each fold, ascending
     n_fits: int = 0
     ended: str = ""  # "proved", "fits", "time" or "rounding"
     seconds: float = 0.0
@@ -92,7 +92,7 @@ class Search:
     @property
     def cells(self) -> list[Cell]:
         """All cells, in order."""
-        return [cell for each in self.ranges for cell in each.cells]
+        return [Cell(part.low, part.high, self._mean(part.sure)) for part in self.parts]
 
     def run(self) -> None:
         """Search."""
@@ -101,129 +101,196 @@ class Search:
 
     def _search(self) -> None:
         began = time.perf_counter()
-        tol = min(self.tol, _FIRST_TOL)
-        for C in geometric(self.low, self.high, _FIRST_STEP):
-            if self.steps and self._spent():
-                break
-            self.steps.append(self._fitted(float(C), tol, self.steps[-1:]))
-        self.ranges = [Range(one, two) for one, two in itertools.pairwise(self.steps)]
-        last, reached = self.steps[-1], self.steps[-1].C
+        self._first_steps(_FIRST_STEP, min(self.tol, _FIRST_TOL))
+        pairs = itertools.pairwise([step.C for step in self.steps])
+        self.parts = [Part(low, high, *self._decided(low, high)) for low, high in pairs]
+        reached = self.steps[-1].C
         if reached != self.high:  # the budget ended on the way
-            self.ranges.append(Range(last, last, [Cell(reached, self.high, 0.0)], True))
+            none = [0] * len(self.folds)
+            self.parts.append(Part(reached, self.high, none, list(none), closed=True))
         while not self.ended:
             self._round()
-        for each in self.ranges:
-            if not each.closed and each.bound < self.target:
-                each.cells = self._finer(each)
-        if self.ended != "proved" and all(each.bound >= self.target for each in self.ranges):
-            self.ended = "proved"
+        if self.ended != "proved":
+            self._last_cuts()
+            if all(self._mean(part.sure) >= self.target for part in self.parts):
+                self.ended = "proved"
         self.seconds = time.perf_counter() - began
 
     def try_values(self) -> None:
         """Fit a few values of C in each decade, where nothing can be proved about those between them."""
         began = time.perf_counter()
-        for C in geometric(self.low, self.high, _TRIED_STEP):
-            if self.steps and self._spent():
-                break
-            self.steps.append(self._fitted(float(C), self.tol, self.steps[-1:]))
+        self._first_steps(_TRIED_STEP, self.tol)
         self.ended, self.seconds = "joint", time.perf_counter() - began
 
-    def _spent(self) -> bool:
-        if self.n_fits + len(self.folds) > self.most:
+    def _first_steps(self, ratio: float, tol: float) -> None:
+        self.points = [[] for _ in self.folds]
+        for C in geometric(self.low, self.high, ratio):
+            if self.steps and self._spent(len(self.folds)):
+                return
+            for place, fold in enumerate(self.folds):
+                self.points[place].append(fold.fit(float(C), tol, self.points[place][-1:]))
+            self.n_fits += len(self.folds)
+            self._note(float(C))
+
+    def _note(self, C: float) -> None:
+        """Keep a C as a step if every fold has been fitted with it."""
+        found = [next((point for point in points if point.C == C), None) for points in self.points]
+        points = [point for point in found if point is not None]
+        if len(points) == len(self.folds):
+            self.steps = [step for step in self.steps if step.C != C]
+            bisect.insort(self.steps, Step(C, points, self._mean([point.wrong for point in points])), key=_value)
+
+    def _spent(self, fits: int) -> bool:
+        if self.n_fits + fits > self.most:
             self.ended = "fits"
         elif self.halted():
             self.ended = "time"
         return bool(self.ended)
 
-    def _fitted(self, C: float, tol: float, near: Sequence[Step]) -> Step:
-        """Fit every fold, starting between the steps that are near."""
-        points = [fold.fit(C, tol, [step.folds[place] for step in near]) for place, fold in enumerate(self.folds)]
-        self.n_fits += len(points)
-        return Step(C, points, self._mean([point.wrong for point in points]), tol)
-
     def _mean(self, wrong: Sequence[int]) -> float:
-        return sum(count / fold.n for count, fold in zip(wrong, self.folds, strict=True)) / len(self.folds)
+        """Return the mean over the folds of the part of the validation rows, alike for alike totals."""
+        totals: dict[int, int] = {}
+        for count, fold in zip(wrong, self.folds, strict=True):
+            totals[fold.n] = totals.get(fold.n, 0) + count
+        return sum(total / n for n, total in totals.items()) / len(self.folds)
 
     def _round(self) -> None:
-        """Bound every range that is open, and fit once more in each whose bound is too low."""
-        for each in self.ranges:
-            if not each.cells and not each.closed:
-                each.cells = self._cells(each)
-        waiting = [each for each in self.ranges if each.bound < self.target and not each.closed]
+        """Do something about every cell whose bound is too low, the lowest first."""
+        low = [part for part in self.parts if self._mean(part.sure) < self.target]
+        waiting = sorted((part for part in low if not part.closed), key=lambda part: (self._mean(part.sure), part.low))
         if not waiting:
-            low = [each for each in self.ranges if each.bound < self.target]
             self.ended = "rounding" if low else "proved"
-            return
-        for each in sorted(waiting, key=lambda each: (each.bound, each.first.C)) if self._few(waiting) else waiting:
-            if each.bound >= self.target:
-                continue
-            if self._spent():
-                return
-            self._divide(each)
+        for part in waiting:
+            if self._mean(part.sure) < self.target:
+                if self._spent(1):
+                    break
+                self._raise(part)
         self._forget()
 
-    def _few(self, waiting: list[Range]) -> bool:
-        """Return whether the fits that are left do not suffice for all: then the lowest bounds come first."""
-        return self.most - self.n_fits < len(waiting) * len(self.folds)
-
-    def _divide(self, each: Range) -> None:
-        """Fit in the middle of a range, or more precisely at an end that its own precision keeps from being proved."""
-        for step in (each.first, each.last):
-            own = self._bound(step, step, step.C, step.C)
-            if own < self.target and step.tol > _LEAST_TOL and all(point.converged for point in step.folds):
-                tighter = self._fitted(step.C, max(step.tol * _TIGHTER, _LEAST_TOL), [step])
-                step.folds, step.error, step.tol = tighter.folds, tighter.error, tighter.tol
-                for other in self.ranges:
-                    if (other.first is step or other.last is step) and not other.closed:
-                        other.cells = []
-                return
-        if each.last.C <= each.first.C * _CLOSEST:
-            each.closed = True
+    def _raise(self, part: Part) -> None:
+        """Cut a cell in two, or fit where it leaves most open."""
+        middle = math.sqrt(part.low) * math.sqrt(part.high)
+        if not part.low * _CLOSEST < middle < part.high:
+            part.closed = True
             return
-        middle = math.sqrt(each.first.C) * math.sqrt(each.last.C)
-        step = self._fitted(middle, max(each.first.tol, each.last.tol), [each.first, each.last])
-        self.steps.insert(self.steps.index(each.last), step)
-        place = self.ranges.index(each)
-        self.ranges[place : place + 1] = [Range(each.first, step), Range(step, each.last)]
+        if self._worth_a_cut(part):
+            sure, left = self._decided(middle, middle, part)
+            if self._mean(sure) >= self.target:
+                self._cut(part, middle)
+                return
+        else:
+            left = part.left
+        shares = [count / fold.n for count, fold in zip(left, self.folds, strict=True)]
+        for place in sorted(range(len(self.folds)), key=lambda place: -shares[place]):
+            if shares[place] > 0.0 and self._refine(place, middle):
+                return
+        if any(shares):
+            part.closed = True
+            return
+        for place in range(len(self.folds)):  # the error is lower here: see how low
+            self._fit(place, middle)
 
-    def _bound(self, first: Step, last: Step, low: float, high: float) -> float:
-        wrong = [
-            fold.surely_wrong(one, two, low, high)
-            for fold, one, two in zip(self.folds, first.folds, last.folds, strict=True)
-        ]
-        return self._mean(wrong)
+    def _worth_a_cut(self, part: Part) -> bool:
+        """Return whether a cell is not much narrower than what its open folds know: else a fit says more."""
+        for place in range(len(self.folds)):
+            if part.left[place]:
+                first, last = self._around(place, part.low, part.high)
+                if (part.high / part.low) ** _FINEST < last.C / first.C:
+                    return False
+        return True
 
-    def _cells(self, each: Range) -> list[Cell]:
-        """Cut a range into cells whose bounds are high enough, as far as more cuts help."""
-        waiting, cells = [(each.first.C, each.last.C, 0)], []
-        failed = False
-        while waiting:
-            low, high, cuts = waiting.pop()
-            bound = self._bound(each.first, each.last, low, high)
-            middle = math.sqrt(low) * math.sqrt(high)
-            if bound < self.target and not failed and cuts < _CUTS and low < middle < high:
-                if self._bound(each.first, each.last, middle, middle) < self.target:
-                    failed = True  # no cut will do: wait for a fit
-                else:
-                    waiting += [(middle, high, cuts + 1), (low, middle, cuts + 1)]
-                    continue
-            cells.append(Cell(low, high, bound))
-        return cells
+    def _refine(self, place: int, C: float) -> bool:
+        """Fit a fold between its fits around a C, or more precisely at one that is not exact enough; say if it can."""
+        first, last = self._around(place, C, C)
+        for point in (first, last):
+            if point.tol > _LEAST_TOL and point.converged and self._imprecise(place, point):
+                self._replace(place, self.folds[place].fit(point.C, max(point.tol * _TIGHTER, _LEAST_TOL), [point]))
+                return True
+        if last.C <= first.C * _CLOSEST:
+            return False
+        self._fit(place, math.sqrt(first.C) * math.sqrt(last.C))
+        return True
 
-    def _finer(self, each: Range) -> list[Cell]:
-        """Cut a range that no more fits will be made in evenly, so that its bound is as high as the fits allow."""
-        edges = [float(C) for C in geometric(each.first.C, each.last.C, (each.last.C / each.first.C) ** (1 / 8))]
-        edges[0], edges[-1] = each.first.C, each.last.C
+    def _imprecise(self, place: int, point: FoldPoint) -> bool:
+        """Return whether a fold's own precision keeps the error at one of its fits from being proved."""
+        if point.left is None:
+            point.left = self.folds[place].decide(point, point, point.C, point.C)[1]
+        return point.left > 0 and self._mean(self._decided(point.C, point.C)[0]) < self.target
+
+    def _fit(self, place: int, C: float) -> None:
+        """Fit a fold with this C, unless it has been."""
+        first, last = self._around(place, C, C)
+        if C in (first.C, last.C):
+            return
+        self._replace(place, self.folds[place].fit(C, max(first.tol, last.tol), [first, last]))
+
+    def _replace(self, place: int, point: FoldPoint) -> None:
+        """Add a fit of a fold, or put it in the place of a less precise one; bound anew what it is next to."""
+        self.n_fits += 1
+        points = self.points[place]
+        at = bisect.bisect_left(points, point.C, key=_value)
+        points[at : at + (at < len(points) and points[at].C == point.C)] = [point]
+        self._note(point.C)
+        for part in self.parts:
+            if part.low < point.C < part.high:
+                rest = Part(point.C, part.high, list(part.sure), list(part.left))
+                self.parts.insert(self.parts.index(part) + 1, rest)
+                part.high = point.C
+                break
+        least, most = points[max(at - 1, 0)].C, points[min(at + 1, len(points) - 1)].C
+        for part in self.parts:
+            if least <= part.low and part.high <= most and not part.closed and self._mean(part.sure) < self.target:
+                part.sure[place], part.left[place] = self._decide(place, part.low, part.high)
+
+    def _cut(self, part: Part, *places: float) -> None:
+        """Cut a cell at some values of C."""
+        edges = [part.low, *places, part.high]
+        at = self.parts.index(part)
         pairs = itertools.pairwise(edges)
-        return [Cell(low, high, self._bound(each.first, each.last, low, high)) for low, high in pairs]
+        self.parts[at : at + 1] = [Part(low, high, *self._decided(low, high, part)) for low, high in pairs]
+
+    def _around(self, place: int, low: float, high: float) -> tuple[FoldPoint, FoldPoint]:
+        """Return the nearest fits of a fold that have a range of C between them."""
+        points = self.points[place]
+        at = bisect.bisect_right(points, low, key=_value) - 1
+        return points[at], points[min(at + (high > points[at].C), len(points) - 1)]
+
+    def _decide(self, place: int, low: float, high: float) -> tuple[int, int]:
+        return self.folds[place].decide(*self._around(place, low, high), low, high)
+
+    def _decided(self, low: float, high: float, part: Part | None = None) -> tuple[list[int], list[int]]:
+        """Return how many validation rows of each fold are surely wrong from low to high, and how many are open.
+
+        These lie in the part, if one is given: a fold with no open rows there has none here.
+        """
+        counts = [
+            self._decide(place, low, high) if part is None or part.left[place] else (part.sure[place], 0)
+            for place in range(len(self.folds))
+        ]
+        return [count[0] for count in counts], [count[1] for count in counts]
+
+    def _last_cuts(self) -> None:
+        """Cut every cell whose bound is too low evenly, so that its bound is as high as the fits allow."""
+        for part in list(self.parts):
+            if not part.closed and self._mean(part.sure) < self.target and part.low * _CLOSEST < part.high:
+                edges = geometric(part.low, part.high, (part.high / part.low) ** (1 / _LAST_CUTS))
+                self._cut(part, *(float(C) for C in edges[1:-1]))
 
     def _forget(self) -> None:
-        """Let go of the scores of steps between ranges that are proved: the target never rises."""
-        open_steps = {
-            id(step) for each in self.ranges if not each.cells or each.bound < self.target
-            for step in (each.first, each.last)
-        }  # fmt: skip
-        for step in self.steps:
-            if id(step) not in open_steps:
-                for point in step.folds:
+        """Let go of what fits prove between cells that are proved: the target never rises."""
+        left = [part for part in self.parts if not part.closed and self._mean(part.sure) < self.target]
+        for points in self.points:
+            for at, point in enumerate(points):
+                low, high = points[max(at - 1, 0)].C, points[min(at + 1, len(points) - 1)].C
+                if point.planes and not any(part.low <= high and low <= part.high for part in left):
                     point.forget()
+
+
+def default_fits(folds: Sequence[FoldBounds]) -> int:
+    """Return how many fits a search may make by default: fewer where each is of many classes."""
+    planes = max(fold.n_planes for fold in folds)
+    return max(_MOST_FITS // planes, _FEWEST_FITS * len(folds))
+
+
+def _value(each: Step | FoldPoint) -> float:
+    return each.C

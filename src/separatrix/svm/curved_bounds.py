@@ -47,6 +47,7 @@ from separatrix.svm.optimum_ball import Problem
 
 _UNIT = float(np.finfo(np.float64).eps)
 _MOST_FEATURES = 400
+_SHARES = np.append(np.geomspace(1e-4, 0.4, 24), np.linspace(0.45, 0.95, 8))  # of the length in 1 - l / t
 _BLOCK = 1 << 21  # numbers that are turned at once
 
 
@@ -58,6 +59,10 @@ class Turned:
     squares: Floats
     scores: Floats
     off: Floats  # the errors of the scores
+
+    def part(self, some: NDArray[np.intp] | slice) -> Turned:
+        """Return some of the rows."""
+        return Turned(self.rows[some], self.squares[some], self.scores[some], self.off[some])
 
 
 class CurvedBounds:
@@ -177,6 +182,21 @@ class CurvedBounds:
             known = (left > 0.0) & (low > 0.0) & (length < change * low * (1.0 - 1e-12)) & np.isfinite(high)
         return np.where(known, low, 1.0), np.where(known, high, 1.0), known
 
+    def _secant(self, length: float, stretch: float, grown: float, lost: float) -> tuple[float, float] | None:
+        """Return f(t) and h(t) for the whole problem and the least t of a few with l < t f(t); None if there is none.
+
+        For t = l / (1 - x) this is f(t) > 1 - x.
+        """
+        change = (length * (1.0 + 1e-9) + 1e-300) / (1.0 - _SHARES)
+        slack = lost + 1e-12
+        low = self._least(change * stretch, grown) - slack
+        known = length < change * low * (1.0 - 1e-12)
+        if not known.any():
+            return None
+        at = int(np.argmax(known))
+        high = float(self._most(change[at : at + 1] * stretch, grown)[0]) + slack
+        return (float(low[at]), high) if math.isfinite(high) else None
+
     def _least(self, change: Floats, grown: Any) -> Floats:
         """Return f(t)."""
         if self._problem.loss != "log":
@@ -262,23 +282,25 @@ class CurvedBounds:
             length += (abs(tilt) + r * self._tilt) / math.sqrt(base * self._mass)
         return length
 
-    def scores(self, low: float, high: float) -> tuple[Floats, Floats] | None:
-        """Return bounds on the validation scores of the optima for C from low to high; None if there are none."""
+    def scores(
+        self, low: float, high: float, some: NDArray[np.intp] | slice = slice(None)
+    ) -> tuple[Floats, Floats] | None:
+        """Return bounds on the scores of some validation rows by the optima for C from low to high; None for none."""
         free = self._problem.free
-        rows = self._validation
-        if rows is None or (free and not self._mass > 0.0):
+        if self._validation is None or (free and not self._mass > 0.0):
             return None
+        rows = self._validation.part(some)
         ends = [self._gradients(C) for C in (low, high)]
         lost = self._lost(high)
         length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))
         grown = max(1.0, high / self._C) * (1.0 + 1e-12)
         stretch = math.sqrt(max(1.0, self._C / low)) * (1.0 + 1e-12)
-        some = self._secants(np.array([length]), np.ones(1), stretch, grown, lost)
-        if not some[2][0]:
+        secants = self._secant(length, stretch, grown, lost)
+        if secants is None:
             return None
         wide = math.sqrt(high / low) * (1.0 + 1e-12)
         middle = math.sqrt(low) * math.sqrt(high)
-        least, most = float(some[0][0]) / wide, float(some[1][0]) * wide
+        least, most = secants[0] / wide, secants[1] * wide
         mean, half = 0.5 * (1.0 / least + 1.0 / most), 0.5 * (1.0 / least - 1.0 / most)
         farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
         shrink = 1.0 / (1.0 + middle * self._values)

@@ -30,6 +30,7 @@ _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which 
 _FAR = 0.02  # part of the value that a step gains, above which some of the rows will do for the Hessian
 _SAMPLED = 8  # one in so many
 _MANY = 50  # times the features
+_POOR = 0.25  # of a step's slope, half of which is gained where the Hessian is exact
 _PARTIAL = 0.8  # part of the rows that have curvature, below which these are looked at alone
 _ARMIJO = 1e-4
 _LOOKS = 12  # at the margins along a step
@@ -54,6 +55,7 @@ class LogisticRun:
     iterations: int = 0
     steps: int = 0  # of conjugate gradients
     idle: int = 0  # iterations that brought no smaller gap
+    sampled: bool = True  # whether some of the rows may do for the Hessian
     ended: str = ""
     best: LogisticSolution | None = None
     history: MarginHistory = field(default_factory=MarginHistory)
@@ -107,7 +109,7 @@ class LogisticRun:
         counts = (self.iterations, self.steps, self.idle, self.iterations_before)
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
         require(is_real(self.tol) and is_real(self.bias), "a run holds what is not a number")
-        require(type(self.factored) is bool and type(self.history) is MarginHistory, "a run is damaged")
+        require(type(self.factored) is bool and type(self.sampled) is bool and type(self.history) is MarginHistory, "a run is damaged")
 
     def _task(self) -> LogisticTask:
         assert self.task is not None
@@ -142,8 +144,10 @@ class LogisticRun:
                 self.ended = "halted"
                 return None
             self.factored = direction is None
+        some = None
         if direction is None:
-            direction = _by_factor(task, point, curvatures)
+            some = _by_some_rows(task, point, curvatures) if self.sampled else None
+            direction = _by_factor(task, point, curvatures) if some is None else some
         step, bias_step, along = direction
         slope = _core.dot(point.gradient, step)  # minus twice what the step gains where the Hessian is exact
         if not (math.isfinite(slope) and slope < 0.0 and np.isfinite(along).all()):
@@ -163,6 +167,8 @@ class LogisticRun:
         else:
             self.ended = "rounding"
             return None
+        if some is not None and solution.primal - reached < _POOR * -slope:
+            self.sampled = False  # other rows hold the weights
         if -slope > 1e-12 * solution.primal:  # the value still falls, whatever the gap does meanwhile
             self.idle = 0
         self.weights, self.bias = point.weights + length * step, bias
@@ -252,17 +258,23 @@ def _curved(task: LogisticTask, curvatures: Floats) -> tuple[_core.Matrix, Float
     return task.rows.matrix, curvatures, True
 
 
-def _by_factor(task: LogisticTask, point: Point, curvatures: Floats) -> tuple[Floats, float, Floats]:
-    """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of w, b and the scores.
+def _by_some_rows(task: LogisticTask, point: Point, curvatures: Floats) -> tuple[Floats, float, Floats] | None:
+    """Solve Newton's equations for one row in eight; None near the optimum, or where there are few rows.
 
-    Far from the optimum, where a step is only as good as the quadratic that it is made for, one row in eight gives a
-    Hessian that is as good, if these rows are still many times the features.
+    Far from the optimum a step is only as good as the quadratic that it is made for, and these rows give one that is as
+    good, if they are still many times the features.
     """
-    if task.n >= _SAMPLED * _MANY * task.rows.shape[1]:
-        some = Rows(task.rows.values[::_SAMPLED]).matrix
-        step, bias_step = _solved(task, point, _core.gram(some, float(_SAMPLED) * curvatures[::_SAMPLED]))
-        if -_core.dot(point.gradient, step) > _FAR * point.solution.primal:
-            return step, bias_step, products(task.rows.matrix, step)
+    if task.n < _SAMPLED * _MANY * task.rows.shape[1]:
+        return None
+    some = Rows(task.rows.values[::_SAMPLED]).matrix
+    step, bias_step = _solved(task, point, _core.gram(some, float(_SAMPLED) * curvatures[::_SAMPLED]))
+    if -_core.dot(point.gradient, step) > _FAR * point.solution.primal:
+        return step, bias_step, products(task.rows.matrix, step)
+    return None
+
+
+def _by_factor(task: LogisticTask, point: Point, curvatures: Floats) -> tuple[Floats, float, Floats]:
+    """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of w, b and the scores."""
     step, bias_step = _solved(task, point, _core.gram(task.rows.matrix, curvatures))
     return step, bias_step, products(task.rows.matrix, step)
 

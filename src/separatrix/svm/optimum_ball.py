@@ -44,6 +44,7 @@ from separatrix.svm.task import balanced
 
 _UNIT = float(np.finfo(np.float64).eps)
 LOSSES = ("hinge", "squared_hinge", "log")
+_SLOPE = 1e-6  # of the log loss in b, as a part of the sum of the rows' slopes, that is near enough to 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,8 @@ class Evidence:
     lean: float  # how far beyond the scores the best bias can lie
     row_eps: Floats
     alpha: Floats
+    margins: Floats
+    off: Floats  # how far each margin can be from what was computed
 
     def slack(self, r: float) -> float:
         """Return what stands beside r in the ball's inequality, for C up to r times this one.
@@ -124,6 +127,7 @@ def evidence(problem: Problem, C: float, weights: Floats, bias: float, alpha: Fl
     return Evidence(
         C, whole, combined, bias if problem.free else 0.0, grown * _core.dot(row_eps, np.ones(n)), doubt, imbalance,
         grown * (0.5 * _core.dot(whole, whole) + loss), float(problem.lengths.max()), lean, row_eps, alpha,
+        margins, off,
     )  # fmt: skip
 
 
@@ -225,8 +229,10 @@ class Lens:
         return math.sqrt(max(square, 0.0) * (1.0 + 16.0 * _UNIT) + hidden) * (1.0 + 4.0 * _UNIT)
 
 
-def bias_range(problem: Problem, low: Floats, high: Floats) -> tuple[float, float]:
+def bias_range(problem: Problem, low: Floats, high: Floats, guess: float = 0.0) -> tuple[float, float]:
     """Return an interval with every optimal intercept, for scores w.x somewhere between ``low`` and ``high``.
+
+    The search for its ends begins at the guess.
 
     The slope of the loss in b rises with b and with every score, so that the optimal intercepts are highest for the
     lowest scores. The ends are where that slope is provably positive, and provably negative.
@@ -234,10 +240,10 @@ def bias_range(problem: Problem, low: Floats, high: Floats) -> tuple[float, floa
     mirrored = Problem(
         problem.rows, -problem.signs, problem.counts, problem.loss, problem.constant, problem.free, problem.lengths
     )
-    return -_highest(mirrored, -high), _highest(problem, low)
+    return -_highest(mirrored, -high, -guess), _highest(problem, low, guess)
 
 
-def _highest(problem: Problem, scores: Floats) -> float:
+def _highest(problem: Problem, scores: Floats, guess: float) -> float:
     """Return a bound above which the slope of the loss in b is positive, for these scores."""
     signs, counts = problem.signs, problem.counts
     if problem.loss != "log":
@@ -265,17 +271,17 @@ def _highest(problem: Problem, scores: Floats) -> float:
         size = float(pulls.sum())
         return -float((signs * pulls).sum()), float((pulls * (1.0 - wrong)).sum()), size
 
-    b = 0.5 * (low + high)
+    b = guess if low < guess < high else 0.5 * (low + high)
     for _ in range(60):
         value, bend, size = slope(b)
         hidden = 4.0 * _UNIT * (len(signs) + 16) * size * (1.0 + abs(b) + largest) + 1e-300 * total
         if value > hidden:
             high = b
-            if value < 1e-9 * size + 4.0 * hidden:
+            if value < _SLOPE * size + 4.0 * hidden:
                 break
         else:
             low = b
-        step = b - (value - 4e-10 * size - 2.0 * hidden) / bend if bend > 0.0 else math.nan
+        step = b - (value - 0.4 * _SLOPE * size - 2.0 * hidden) / bend if bend > 0.0 else math.nan
         b = step if low < step < high else 0.5 * (low + high)
         if high - low <= 1e-12 * (1.0 + abs(high)):
             break

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.estimators.warm_fits import with_l2
-from separatrix.insight.certified_tuning import MOST_FITS
 from separatrix.insight.fold_bounds import FoldBounds
-from separatrix.insight.range_search import Search
+from separatrix.insight.range_search import Search, default_fits
 from separatrix.loop.problem import Labels
 from separatrix.tables.folds import Folds
 from separatrix.tables.settings import Settings
@@ -60,7 +59,7 @@ def prove(
         raise ValueError(
             "--within needs one plane for each class, and these are learned together: give --param multi_class=ovr"
         )
-    search = Search(each, grid[0], grid[-1], settings.within, float(estimator.tol), MOST_FITS, lambda: False)
+    search = Search(each, grid[0], grid[-1], settings.within, float(estimator.tol), default_fits(each), lambda: False)
     search.run()
     parts = np.array(
         [[1.0 - point.wrong / fold.n for point, fold in zip(step.folds, each, strict=True)] for step in search.steps]
@@ -68,7 +67,7 @@ def prove(
     lowest = max(min(cell.bound for cell in search.cells), 0.0)
     distance = max(search.best.error - lowest, 0.0)
     return ProvenTuning(
-        tuple(step.C for step in search.steps), tuple(parts.mean(axis=1).tolist()),
+        tuple(step.C for step in search.steps), tuple(1.0 - step.error for step in search.steps),
         tuple(parts.std(axis=1).tolist()), search.best.C,
         min(distance, settings.within) if search.ended == "proved" else distance,
     )  # fmt: skip
