@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 
 import separatrix as sx
 from independent_fits import NEAR_ZERO, SOLVERS, case, overlapping
@@ -144,10 +145,66 @@ def test_other_rows_than_those_of_the_fit_are_refused():
         model.leave_one_out(X[:-1], y[:-1])
 
 
-def test_a_multinomial_model_and_the_hard_margin_are_refused():
+BIASES = {"free": {}, "none": {"fit_intercept": False}, "penalised": {"intercept_scaling": 2.0}}
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_no_verdict_about_classes_learned_together_contradicts_a_refit_by_another_program(bias):
+    decided = refits = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n, d, k = int(rng.integers(18, 34)), int(rng.integers(1, 5)), 3 + seed % 2
+        y = np.concatenate([np.arange(k), np.arange(k), rng.integers(0, k, n - 2 * k)])
+        near = rng.normal(size=(n, d)) + rng.normal(size=(k, d))[y] * rng.uniform(0.5, 1.5)
+        X = near + (1e4 if bias == "free" and seed % 3 == 0 else 0.0)
+        weights = rng.uniform(0.2, 2.0, n) if seed % 2 else None
+        by_class = dict(enumerate([2.0, 0.5, 1.0, 1.0][:k])) if seed % 4 > 1 else None
+        C = 10 ** rng.uniform(-1.5, 1)
+        counted = (np.ones(n) if weights is None else weights) * (
+            np.array([2.0, 0.5, 1.0, 1.0])[y] if by_class else 1.0
+        )
+        seen = np.hstack([near, np.full((n, 1), 2.0)]) if bias == "penalised" else near
+        other = LogisticRegression(C=C, tol=1e-8, solver="newton-cholesky", fit_intercept=bias == "free")
+        margins = np.empty(n)
+        for row in range(n):
+            others = np.arange(n) != row
+            scores = other.fit(seen[others], y[others], sample_weight=counted[others]).decision_function(seen[[row]])[0]
+            margins[row] = scores[y[row]] - np.delete(scores, y[row]).max()
+        model = sx.LogisticRegression(C=C, tol=1e-6, class_weight=by_class, **BIASES[bias])
+        model.fit(X, y, sample_weight=weights)
+        for most in (0, 1000):
+            result = model.leave_one_out(X, y, weights, max_refits=most)
+            assert result.refits <= most
+            assert (margins[result.verdicts == 1] < NEAR_ZERO).all()
+            assert (margins[result.verdicts == 0] > -NEAR_ZERO).all()
+            decided += int((result.decided_by == "bound").sum())
+        assert (result.verdicts >= 0).all()
+        refits += result.refits
+    assert decided > refits > 0
+
+
+def test_classes_learned_together_are_decided_on_sparse_rows_too_and_the_only_row_of_a_class_is_wrong():
     X, y = IRIS
-    with pytest.raises(ValueError, match="fit with multi_class='ovr'"):
-        sx.LogisticRegression().fit(X, y).leave_one_out(X, y)
+    model = sx.LogisticRegression(tol=1e-8).fit(X, y)
+    result = model.leave_one_out(X, y)
+    assert result.errors == (5, 5)  # as refits by scikit-learn have it
+    again = sx.LogisticRegression(tol=1e-8).fit(sparse.csr_array(X), y).leave_one_out(sparse.csr_array(X), y)
+    np.testing.assert_array_equal(again.verdicts, result.verdicts)
+    alone = np.append(y, 3)
+    rows = np.vstack([X, [[9.0, 9.0, 9.0, 9.0]]])
+    found = sx.LogisticRegression().fit(rows, alone).leave_one_out(rows, alone, max_refits=0)
+    assert (found.verdicts[-1], found.decided_by[-1]) == (1, "alone")
+    with pytest.raises(ValueError, match=r"^leave_one_out needs the rows, labels and weights"):
+        model.leave_one_out(X * 100.0, y)
+    wide = np.random.default_rng(0).normal(size=(30, 600))
+    with pytest.raises(ValueError, match=r"at most 1,500 weights and intercepts; found 1,803: fit with multi_class"):
+        sx.LogisticRegression().fit(wide, np.arange(30) % 3).leave_one_out(wide, np.arange(30) % 3)
+
+
+def test_the_hard_margin_and_no_penalty_are_refused():
+    X, y = IRIS
+    with pytest.raises(ValueError, match="leave_one_out needs a finite C"):
+        sx.LogisticRegression(C=float("inf")).fit(X[50:], y[50:]).leave_one_out(X[50:], y[50:])
     model = sx.LinearSVM(C=float("inf")).fit(X[:100], y[:100])
     with pytest.raises(ValueError, match="leave_one_out needs a finite C"):
         model.leave_one_out(X[:100], y[:100])

@@ -655,7 +655,7 @@ def test_each_machine_has_what_its_method_gives():
     X, y = overlapping()
     online = sx.OnlineSVM(max_iter=20, stop=MaxEpochs(20)).fit(X, y)
     assert not hasattr(online, "duality_gap_")
-    with pytest.raises(ValueError, match="no dual weights: use LinearSVM or KernelSVM"):
+    with pytest.raises(ValueError, match="no dual weights: use LinearSVM, KernelSVM or LogisticRegression"):
         sx.kkt(online, X, y)
     assert not hasattr(sx.LinearSVM().fit(X, y), "n_updates_")
     hard = sx.LinearSVM(C=np.inf).fit([[0.0], [1.0]], [0, 1])

@@ -122,6 +122,25 @@ def test_columns_that_others_make_up_keep_the_weight_0():
     assert whole.objective_ == pytest.approx(plain.objective_, rel=1e-12)
 
 
+def test_columns_without_effect_leave_the_share_of_the_classes():
+    model = free_model(tol=1e-9).fit(np.full((40, 2), 3.0), np.arange(40) % 4 == 0)
+    assert model.status_.converged
+    assert model.intercept_[0] == pytest.approx(-math.log(3.0), abs=1e-4)
+    assert free_model(fit_intercept=False).fit(np.zeros((4, 1)), [0, 1, 0, 1]).objective_ == pytest.approx(
+        4 * math.log(2)
+    )
+
+
+def test_columns_of_very_different_size_have_the_same_maximum():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((500, 20))
+    y = X[:, 0] + rng.standard_normal(500) > 0
+    size = 10.0 ** rng.uniform(-8, 8, 20)
+    plain, scaled = free_model(tol=1e-9).fit(X, y), free_model(tol=1e-9).fit(X * size, y)
+    assert scaled.status_.converged
+    np.testing.assert_allclose(scaled.coef_ * size, plain.coef_, rtol=1e-5)
+
+
 def test_several_classes_are_learned_one_vs_rest_each_with_its_verdict():
     X, y = load_iris(return_X_y=True)
     model = free_model().fit(X, y)

@@ -88,7 +88,7 @@ class ModelCertificate:
         For the perceptron and ALMA: updates made against the bound. For passive-aggressive rules, ROMMA, AROW and the
         second-order perceptron: mistakes made against theirs. None where the theorem does not apply.
     objective : Objective or None
-        For the support vector machine and logistic regression with an L2 penalty: primal and dual value and the gap.
+        For the support vector machine and logistic regression: primal and dual value and the gap.
     data : Certificate or None
         What the mistake bound rests on; for logistic regression without a penalty, why there is no optimum.
     """

@@ -1,7 +1,7 @@
 """How many training rows a linear model gets wrong without themselves: from one fit, and refits where that is open.
 
-``svm/removed_row.py`` derives the bounds. A refit without a row is judged by a ball of its own, so that its verdict
-does not depend on how near it came to the optimum.
+``svm/removed_row.py`` derives the bounds, ``joint_leave_one_out.py`` those of classes learned together. A refit without
+a row is judged by bounds of its own, so that its verdict does not depend on how near it came to the optimum.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from separatrix import _core
 from separatrix.estimators.fitting import encoded, number
+from separatrix.estimators.joint_leave_one_out import MOST, JointCurvature
 from separatrix.estimators.linear_svm import MarginState
-from separatrix.estimators.logistic_regression import LogisticState
+from separatrix.estimators.logistic_regression import LogisticState, MultinomialState
 from separatrix.estimators.warm_fits import WarmFits, copy_of, scored, with_l2
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels
@@ -34,6 +35,7 @@ _BELOW = -float(np.finfo(np.float64).tiny)
 _MOST_READ = 2e9  # numbers, in bounding row by row
 _REFIT_TOL = 1e-9
 _FOREIGN = 0.1  # part of the objective: a gap that no model has on its own data
+_ALIKE = 1e-6  # part of the objective by which its value on the model's own data may differ
 
 _OTHER = (
     "leave_one_out needs the rows, labels and weights that the model was fitted to, and a fit that converged; found a "
@@ -99,10 +101,8 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any, max_refits: in
     with_l2(model, "leave_one_out")
     if math.isinf(number("C", model.C)):
         raise ValueError("leave_one_out needs a finite C, because its bounds rest on the penalty: use a large one")
-    if model._learned_together:
-        raise ValueError("leave_one_out needs one plane for each class: fit with multi_class='ovr'")
     labels = encoded(model, y)
-    work = _Work(model, X, labels, sample_weight)
+    work = (_JointWork if model._learned_together else _Work)(model, X, labels, sample_weight)
     work.alone()
     with threadpool_limits(1):  # the products are too short for threads
         work.bound()
@@ -137,6 +137,10 @@ class _Work:
         alphas = [getattr(state, "alpha", None) for state in model._states]
         if self.problem.d != model.n_features_in_ or any(alpha is not None and len(alpha) != n for alpha in alphas):
             raise ValueError(_OTHER)
+        self._begin(model)
+
+    def _begin(self, model: Any) -> None:
+        """Take what the fit proves."""
         self.planes = self.fits.planes()
         self.proofs = self.fits.evidence(self.planes)
         for proof in self.proofs:
@@ -253,6 +257,58 @@ class _Work:
         (problem,) = fits.planes()
         (own,) = fits.evidence([problem])
         return own_bounds(problem, own, alone)
+
+
+class _JointWork(_Work):
+    """The same for classes that were learned together."""
+
+    def _begin(self, fitted: Any) -> None:
+        self.values = self.problem.rows.values[self.kept]
+        weights = np.ones(self.problem.n) if self.problem.weights is None else self.problem.weights
+        self.weights = np.asarray(weights[self.kept], dtype=np.float64)
+        size = len(self.problem.classes) * (self.problem.d + 1)
+        if size > MOST:
+            raise ValueError(
+                f"leave_one_out of classes learned together needs at most {MOST:,} weights and intercepts; found "
+                f"{size:,}: fit with multi_class='ovr'"
+            )
+        self.whole = self._curvature(fitted, np.arange(len(self.kept)))
+        if not abs(self.whole.value - fitted.objective_) <= _ALIKE * fitted.objective_:
+            raise ValueError(_OTHER)
+
+    def _curvature(self, model: Any, rows: NDArray[np.intp]) -> JointCurvature:
+        costs = float(self.fits.model.C) * self.weights[rows]
+        bias = self.fits.model._bias_kind()
+        return JointCurvature(self.values[rows], self.codes[rows], costs, model.coef_, model.intercept_, *bias)
+
+    def bound(self) -> None:
+        """Bound every row's scores without itself, from the one fit."""
+        self._note(self.kept, *self.whole.without_each(), "bound")
+
+    def _note(self, rows: NDArray[np.intp], right: NDArray[np.bool_], wrong: NDArray[np.bool_], by: str) -> None:
+        for sure, verdict in ((right, RIGHT), (wrong, WRONG)):
+            new = rows[sure & (self.verdicts[rows] == OPEN)]
+            self.verdicts[new], self.decided_by[new] = verdict, by
+
+    def row_by_row(self, halted: Callable[[], bool]) -> list[int]:
+        """Return the rows that are left, those nearest to a verdict of "wrong" first."""
+        scores, each = self.whole.scores.copy(), np.arange(len(self.codes))
+        own = scores[each, self.codes]
+        scores[each, self.codes] = -math.inf
+        left = np.flatnonzero(self.verdicts[self.kept] == OPEN).tolist()
+        return sorted(left, key=lambda place: (own[place] - scores[place].max(), place))
+
+    def refit(self, place: int) -> None:
+        """Fit without a row, and decide it if the fit proves the order of its scores."""
+        others = np.delete(np.arange(len(self.kept)), place)
+        model = copy_of(self.fits.model, class_weight=None, verbose=0)
+        labels = Labels(self.problem.classes, self.codes[others].astype(np.int32))
+        fits = WarmFits(model, Rows(self.values[others]), labels, self.weights[others])
+        start = MultinomialState(self.fits.model.coef_, self.fits.model.intercept_)
+        C = float(self.fits.model.C)
+        fitted = fits.fit(C, min(float(self.fits.model.tol), _REFIT_TOL), [(C, [start])])
+        right, wrong = self._curvature(fitted, others).of(self.values[[place]], int(self.codes[place]))
+        self._note(self.kept[[place]], np.array([right]), np.array([wrong]), "refit")
 
 
 def _stored(rows: Rows) -> float:

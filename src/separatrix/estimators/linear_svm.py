@@ -14,6 +14,7 @@ from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
+from separatrix.estimators.loss_proofs import proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
 from separatrix.geometry.rows import Floats
@@ -332,8 +333,9 @@ class LinearSVM(SolvedClassifier):
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         settings = record.settings
-        if ratio_of(settings["penalty"], settings["l1_ratio"]) > 0:
-            return {}
+        ratio = ratio_of(settings["penalty"], settings["l1_ratio"])
+        if ratio > 0:
+            return {"objective": proved_sparse(record, data, weights, bias, ratio)}
         signed = np.zeros(len(record.codes))
         signed[self.support_] = self.dual_coef_[which]
         costs = np.full(data.n, float(settings["C"]))

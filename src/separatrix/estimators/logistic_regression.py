@@ -15,7 +15,7 @@ from separatrix.certificates.data import Data, binary_data
 from separatrix.certificates.model import PlaneMeasures
 from separatrix.estimators.certified import FitRecord
 from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence, validate_sparse
-from separatrix.estimators.log_loss_proof import multinomial_certificate, proved_log_loss
+from separatrix.estimators.loss_proofs import multinomial_certificate, proved_log_loss, proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
 from separatrix.estimators.solved import Ended, SolvedClassifier, one_or_all
@@ -152,7 +152,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         Why the run stopped; ``str(status_)`` is a sentence.
     certificate_ : ModelCertificate, a dict of them by class for one-vs-rest, or JointCertificate for multinomial
         Certificate of the model on its training data, computed on first access: the training errors, and both values
-        of the objective, recomputed from the weights and the data (not with an L1 penalty, nor with C=inf).
+        of the objective, recomputed from the weights and the data (not with C=inf).
 
     Notes
     -----
@@ -408,7 +408,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
             proof = self.separation_[which] if isinstance(self.separation_, list) else self.separation_
             return {} if proof is None else {"data": proof}
         if record.settings["l1_ratio"] > 0:
-            return {}
+            return {"objective": proved_sparse(record, data, weights, bias, float(record.settings["l1_ratio"]))}
         return {"objective": proved_log_loss(record, data, weights, bias)}
 
     def _certificates(self, record: FitRecord, rows: Rows) -> Any:

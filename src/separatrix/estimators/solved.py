@@ -81,7 +81,8 @@ class SolvedClassifier(LinearClassifier):
 
         Notes
         -----
-        Class weights stay those of all rows. A multinomial model and C=inf are refused.
+        Class weights stay those of all rows. An L1 penalty and C=inf are refused, and so is a multinomial model of more
+        than 1,500 weights and intercepts.
         """
         from separatrix.estimators.leave_one_out import leave_one_out
 

@@ -86,8 +86,8 @@ def likelihood_sentence(run: LikelihoodRun, *, interrupted: bool, limit: TimeLim
         )
         return Status(text, False, interrupted=interrupted)
     dropped = run.task.rows.shape[1] - len(run.task.kept)
-    verb = "is a linear combination" if dropped == 1 else "are linear combinations"
-    also = f"; {times(dropped, 'column')} {verb} of others, as far as rounding shows, and keep the weight 0"
+    verbs = ("is a linear combination", "keeps") if dropped == 1 else ("are linear combinations", "keep")
+    also = f"; {times(dropped, 'column')} {verbs[0]} of others, as far as rounding shows, and {verbs[1]} the weight 0"
     also = also if dropped else ""
     gap = f"loss within {run.solution.relative_gap:.1e} of the least"
     if run.ended == "gap":

@@ -38,6 +38,7 @@ _FULL = 0.25  # part of the numbers of sparse rows from which on they are as goo
 _FINEST = 1e-15  # part of the value below which no decrement counts
 _SURE = 0.5  # the most that lambda q may be
 _DOUBTFUL = 3  # iterations near the infimum without a proof, after which the classes may be separable
+_TOGETHER = 16  # rows of a factor that are multiplied with the examples at a time
 _ARMIJO = 1e-4
 _HALVINGS = 50
 
@@ -107,16 +108,18 @@ class UnpenalisedTask:
     def given(self, inner: Floats, bias: float) -> tuple[Floats, float]:
         """Return weights of the given columns, and the bias."""
         weights = np.zeros(self.rows.shape[1])
-        weights[self.kept] = inner / self._scaled[1][self.kept]
+        weights[self.kept] = inner[: len(self.kept)] / self._scaled[1][self.kept]
         return weights, bias - _core.dot(weights, self.centre) if self.biased else 0.0
 
     def inner(self, weights: Floats, bias: float) -> tuple[Floats, float]:
         """Return weights of the scaled columns, and the bias."""
         start = bias + _core.dot(weights, self.centre) if self.biased else 0.0
-        return weights[self.kept] * self._scaled[1][self.kept], start
+        return weights[self.kept] * self._scaled[1][self.kept] if len(self.kept) else np.zeros(1), start
 
 
 def _divided(values: Any, kept: NDArray[np.intp], size: Floats) -> Rows:
+    if not len(kept):
+        return Rows(np.zeros((values.shape[0], 1)))  # a column without effect stands for none
     if is_sparse(values):
         some = values[:, kept]
         some.data /= size[kept][some.indices]
@@ -162,7 +165,7 @@ class UnpenalisedRun:
                 self.ended = "gap"
             elif point.least > 0.0 and not self.known:
                 self.ended = "separated"
-            elif point.decrement**2 <= _FINEST * point.value and point.solution.gap < point.value:
+            elif point.decrement**2 <= _FINEST * point.value and (self.known or point.solution.gap < point.value):
                 self.ended = "rounding"
             elif self.doubts > _DOUBTFUL:
                 self.ended = "doubtful"
@@ -213,31 +216,42 @@ def _at(task: UnpenalisedTask, inner: Floats, bias: float, tol: float) -> _Point
     alpha = costs * pulls
     signed = signs * alpha
     gradient = -np.append(_core.combine(matrix, signed), _core.dot(signed, np.ones(n)) if task.biased else 0.0)
-    table = _core.gram(matrix, costs * LOG.second(margins, pulls))
+    curvatures = costs * LOG.second(margins, pulls)
+    table = _core.gram(matrix, curvatures)
     if not task.biased:
         table[-1, :-1] = 0.0
         table[-1, -1] = 1.0
+    if not len(task.kept):
+        table[0, 0] = 1.0
     trace = float(np.trace(table))
     _core.factor(table, 1e-300, _DROPPED)
     step = -gradient
     _core.substitute(table, step)
     decrement = math.sqrt(max(-_core.dot(gradient, step), 0.0))
     weights, offset = task.given(inner, bias)
-    off, hidden = _hidden(task, weights, offset, alpha, value)
+    off, hidden = _hidden(task, inner, weights, offset, alpha, value)
     tilted = ((n + 4) * _UNIT * _core.dot(alpha, np.ones(n)) + 0.25 * _core.dot(costs, off)) * task.longest
     bent = (n + len(gradient) + 8) * _UNIT * trace
     near = 0.5 * decrement**2 <= max(tol, _FINEST) * value
-    gap, doubt = _gap(table, decrement, tilted, bent, task.longest) if near else (math.inf, 0.0)
+    # q^2 is at least its mean, weighted with the curvatures: the number of weights by the sum of these
+    provable = near and decrement**2 * len(gradient) <= _SURE**2 * _core.dot(curvatures, np.ones(n))
+    gap, doubt = _gap(task, table, decrement, tilted, bent) if provable else (math.inf, 0.0)
     least = 1e-16 * task.total
     gap, rounding = (gap, doubt + hidden) if gap <= value else (value, hidden)  # no loss is below 0
     solution = LogisticSolution(weights, float(offset), value, gap, rounding, least)
     return _Point(scores, value, float((margins - off).min()), decrement, near, gradient, step, solution)
 
 
-def _hidden(task: UnpenalisedTask, weights: Floats, bias: float, alpha: Floats, value: float) -> tuple[Floats, float]:
-    """Return bounds on what rounding can have changed of each margin, and of the value."""
-    size, lengths = math.sqrt(_core.dot(weights, weights)), np.sqrt(_core.square_norms(task.rows.matrix))
-    off = (task.rows.shape[1] + 4) * _UNIT * (1.0 + size * lengths + abs(bias))
+def _hidden(
+    task: UnpenalisedTask, inner: Floats, weights: Floats, bias: float, alpha: Floats, value: float
+) -> tuple[Floats, float]:
+    """Return bounds on what rounding can have changed of each margin, and of the value.
+
+    The products of a margin are no larger in all than those of the scaled row and of the centre.
+    """
+    shift = _core.dot(np.abs(weights), np.abs(task.centre)) + abs(bias)
+    size, lengths = math.sqrt(_core.dot(inner, inner)), np.sqrt(_core.square_norms(task.scaled.matrix))
+    off = 2.0 * (task.rows.shape[1] + 4) * _UNIT * (1.0 + size * lengths + shift)
     return off, 2.0 * (_core.dot(alpha + task.costs * off, off) + (len(alpha) + 16) * _UNIT * value)
 
 
@@ -245,14 +259,17 @@ def bare_solution(task: UnpenalisedTask, weights: Floats, bias: float) -> Logist
     """Return the value of weights of the given columns; of the optimum, that it is not below 0."""
     margins = task.signs * (products(task.rows.matrix, weights) + bias)
     value = _core.dot(task.costs, LOG.value(margins))
-    _, hidden = _hidden(task, weights, bias, task.costs * LOG.pull(margins), value)
+    size, lengths = math.sqrt(_core.dot(weights, weights)), np.sqrt(_core.square_norms(task.rows.matrix))
+    off = (len(weights) + 4) * _UNIT * (1.0 + size * lengths + abs(bias))
+    hidden = 2.0 * (_core.dot(task.costs, off) + (len(off) + 16) * _UNIT * value)
     return LogisticSolution(weights, bias, value, value, hidden, 1e-16 * task.total)
 
 
-def _gap(factor: Floats, decrement: float, tilted: float, bent: float, longest: float) -> tuple[float, float]:
+def _gap(task: UnpenalisedTask, factor: Floats, decrement: float, tilted: float, bent: float) -> tuple[float, float]:
     """Return the distance from the minimum that is proved, infinity for none, and what rounding may add to it.
 
-    ``factor`` is the Hessian's; its inverse is no longer than the square of the length of the factor's own inverse.
+    ``factor`` is the Hessian's, which may be off by ``bent``; the gradient may be off by ``tilted``. The largest
+    eigenvalue of the inverse is at most its trace.
     """
     if not np.isfinite(factor).all() or np.diagonal(factor).max() >= 1e100:
         return math.inf, 0.0
@@ -262,17 +279,30 @@ def _gap(factor: Floats, decrement: float, tilted: float, bent: float, longest: 
         column[k] = 1.0
         _core.substitute(factor, column)
         inverse[k] = column
-    softest = float(np.trace(inverse))  # at least the largest eigenvalue of the Hessian's inverse
+    softest = float(np.trace(inverse))
     stiff = 1.0 - bent * softest
     if not stiff > 0.5:
         return math.inf, 0.0
     most = (decrement + tilted * math.sqrt(softest)) / math.sqrt(stiff)
-    a = most * longest * math.sqrt(softest / stiff)
+    a = most * _fastest(task, inverse) / math.sqrt(stiff) * (1.0 + 1e-6)
     if not a <= _SURE:
         return math.inf, 0.0
     part = 0.5 + a / 6.0 + 0.125 * a * a  # at least (a + (1 - a) log(1 - a)) / a^2 up to a = 1/2
     gap = part * decrement * decrement
     return gap, part * most * most - gap
+
+
+def _fastest(task: UnpenalisedTask, inverse: Floats) -> float:
+    """Return q, the largest ``(z H^-1 z)^1/2`` of a row: with ``H^-1 = M M'`` that is ``|M' z|``."""
+    _core.factor(inverse, 0.0, _DROPPED)
+    across = np.ascontiguousarray(np.tril(inverse).T)
+    squares = np.zeros(len(task.signs))
+    for first in range(0, len(across), _TOGETHER):
+        some = across[first : first + _TOGETHER]
+        bias = some[:, -1].copy() if task.biased else np.zeros(len(some))
+        scores = _core.decide(task.scaled.matrix, np.ascontiguousarray(some[:, :-1]), bias, 1)
+        squares += np.einsum("ij,ij->i", scores, scores)
+    return math.sqrt(float(squares.max()))
 
 
 def _moved(task: UnpenalisedTask, point: _Point, inner: Floats, bias: float) -> tuple[Floats, float] | None:

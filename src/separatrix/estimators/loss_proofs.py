@@ -1,4 +1,4 @@
-"""What ``certificate_`` proves about logistic regression.
+"""What ``certificate_`` proves about logistic regression, and about L1 penalties.
 
 A few more steps of Newton's method find probabilities near those of the optimum; the proof does not rely on them.
 """
@@ -15,7 +15,9 @@ from separatrix.certificates.data import Data
 from separatrix.certificates.joint import JointCertificate, JointPlanes, joint_certificate
 from separatrix.certificates.log_loss import LogLoss, joint_log_objective, log_objective
 from separatrix.certificates.model import Objective
+from separatrix.certificates.sparse_penalty import SparseLoss, sparse_objective
 from separatrix.estimators.certified import FitRecord
+from separatrix.estimators.l1 import sparse_run
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels
 from separatrix.svm.logistic import LogisticTask, at
@@ -23,6 +25,7 @@ from separatrix.svm.multinomial import MultinomialRun
 from separatrix.svm.multinomial_bounds import balanced_dual, point_at
 from separatrix.svm.multinomial_task import MultinomialTask
 from separatrix.svm.newton import LogisticRun
+from separatrix.svm.sparse_penalty import SparseTask
 
 _MORE = 10  # iterations at most
 _TOL = 1e-10
@@ -39,6 +42,18 @@ def proved_log_loss(record: FitRecord, data: Data, weights: Floats, bias: float)
         best = run.go(run.iterations + 1, lambda: False)
         shares = at(task, best.weights, best.bias).pulls
     return log_objective(data, asked, weights, bias, shares)
+
+
+def proved_sparse(record: FitRecord, data: Data, weights: Floats, bias: float, ratio: float) -> Objective:
+    """Return both values of the objective of one plane with an L1 or elastic-net penalty."""
+    loss, squared = _asked(record, data.n), "loss" in record.settings
+    task = SparseTask(
+        data.rows, data.signs, loss.costs, ratio, squared=squared, bias=loss.constant, free=loss.free
+    )  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        best = sparse_run(task, _TOL, weights, bias).go(_MORE, lambda: False)
+    asked = SparseLoss(loss.costs, squared, ratio, loss.free, loss.constant)
+    return sparse_objective(data, asked, weights, bias, best.alpha)
 
 
 def multinomial_certificate(

@@ -1,4 +1,4 @@
-"""What certificates of logistic regression claim, against decimals of fifty digits and against forgers."""
+"""What certificates claim about objectives with smooth losses, against decimals of fifty digits and against forgers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from separatrix.certificates.data import binary_data, read
 from separatrix.certificates.joint import JointPlanes
 from separatrix.certificates.log_loss import LogLoss, joint_log_objective, log_objective
 from separatrix.certificates.model import Objective
+from separatrix.certificates.sparse_penalty import SparseLoss, sparse_objective
 from separatrix.geometry.rows import Rows
 
 BIASES = [{}, {"fit_intercept": False}, {"intercept_scaling": 2.0}]
@@ -119,6 +120,69 @@ def test_no_probabilities_of_several_classes_prove_a_bound_above_the_optimum(fre
         )
 
 
+SPARSE = {
+    "log": lambda ratio, **options: sx.LogisticRegression(l1_ratio=ratio, **options),
+    "squared hinge": lambda ratio, **options: sx.LinearSVM(
+        loss="squared_hinge", penalty="elasticnet", l1_ratio=ratio, **options
+    ),
+}
+
+
+def exact_sparse_value(model, X, y, costs, ratio):
+    with localcontext() as context:
+        context.prec = 50
+        paid = [Decimal(float(w)) for w in model.coef_[0]]
+        bias = Decimal(float(model.intercept_[0]))
+        if model.fit_intercept and model.intercept_scaling is not None:
+            paid = [*paid, bias / Decimal(model.intercept_scaling)]
+        r = Decimal(ratio)
+        total = sum((1 - r) * w * w / 2 + r * abs(w) for w in paid)
+        for row, label, cost in zip(X.tolist(), y, costs, strict=True):
+            score = sum(Decimal(float(w)) * Decimal(v) for w, v in zip(model.coef_[0], row, strict=True)) + bias
+            margin = score if label == 1 else -score
+            slack = max(1 - margin, Decimal(0))
+            log = isinstance(model, sx.LogisticRegression)
+            total += Decimal(float(cost)) * ((1 + (-margin).exp()).ln() if log else slack * slack)
+        return total
+
+
+@pytest.mark.parametrize("ratio", [0.4, 1.0])
+@pytest.mark.parametrize("options", BIASES, ids=NAMES)
+@pytest.mark.parametrize("loss", SPARSE)
+def test_the_bracket_of_an_l1_penalty_holds_the_value_and_the_optimum(blobs, loss, options, ratio):
+    X, y = blobs
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    for C, layout in ((0.01, np.asarray), (3.0, sparse.csr_array)):
+        model = SPARSE[loss](ratio, C=C, tol=1e-3, **options).fit(layout(X), y, sample_weight=weights)
+        best = SPARSE[loss](ratio, C=C, tol=1e-11, **options).fit(X, y, sample_weight=weights)
+        claimed = model.certificate_.objective
+        value, optimum = (exact_sparse_value(each, X, y, C * weights, ratio) for each in (model, best))
+        assert value <= Decimal(claimed.primal) <= value * Decimal(1 + 1e-8)
+        assert Decimal(claimed.dual) <= optimum
+        assert claimed.dual >= float(optimum) * (1 - 1e-6)
+        assert model.certificate_.verify(model, layout(X), y, sample_weight=weights)
+        forged = replace(model.certificate_, objective=Objective(claimed.primal, claimed.dual * 1.001))
+        assert not forged.verify(model, layout(X), y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("ratio", [0.4, 1.0])
+def test_no_alpha_however_wrong_proves_a_bound_above_the_optimum_of_an_l1_penalty(blobs, ratio, squared):
+    X, y = blobs
+    model = SPARSE["squared hinge" if squared else "log"](ratio, C=0.05, tol=1e-11).fit(X, y)
+    data, n = binary_data(*read(X + 1e4, y), True, 1), len(y)
+    bias = float(model.intercept_[0] - 1e4 * model.coef_[0].sum())  # which is free, and makes up for that
+    task = SparseLoss(np.full(n, 0.05), squared, ratio, True, 0.0)
+    rng = np.random.default_rng(2)
+    margins = data.signs * (X @ model.coef_[0] + model.intercept_[0])
+    own = 0.05 * (2.0 * np.maximum(0.0, 1.0 - margins) if squared else 1.0 / (1.0 + np.exp(margins)))
+    for alpha in (own, own * rng.uniform(0.5, 1.5, n), rng.random(n), np.zeros(n), np.full(n, 1e9), -own,
+                  np.full(n, math.nan), np.where(y == 1, own, 0.0), np.full(n, math.inf)):  # fmt: skip
+        found = sparse_objective(data, task, model.coef_[0], bias, alpha)
+        assert found.dual <= model.objective_ <= found.primal
+    assert sparse_objective(data, task, model.coef_[0], bias, own).dual > 0.99 * model.objective_
+
+
 def test_forged_claims_about_two_classes_are_rejected(blobs):
     X, y = blobs
     model = sx.LogisticRegression(C=0.1).fit(X, y)
@@ -182,4 +246,3 @@ def test_without_a_penalty_the_certificate_says_why_there_is_no_optimum():
     assert model.certificate_.data is model.separation_
     assert model.certificate_.objective is None
     assert model.certificate_.verify(model, X, y)
-    assert sx.LogisticRegression(l1_ratio=1.0).fit(X, y).certificate_.objective is None
