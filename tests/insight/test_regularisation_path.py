@@ -114,10 +114,14 @@ def test_one_class_and_other_estimators_are_refused():
 def test_ctrl_c_ends_a_path_and_a_search_soon(search):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4000, 60)), rng.integers(0, 2, 4000)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        search(sx.LinearSVM(tol=1e-12, max_iter=10**6), X, y)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            search(sx.LinearSVM(tol=1e-12, max_iter=10**6), X, y)
+    finally:
+        timer.cancel()
     assert time.monotonic() - began < 20
     assert sx.path(sx.LogisticRegression(), X[:50], y[:50], [1.0]).converged_.all()  # Ctrl-C is itself again
 
