@@ -147,7 +147,7 @@ def stationarity(
     constant, free = model._bias_kind()
     held = 0.0 if np.isinf(model.C) else 1.0
     penalty = Penalty(held * (1.0 - ratio), held * ratio)
-    alpha = costs[:, None] * loss.pull(margin)
+    alpha = np.stack([costs * loss.pull(np.ascontiguousarray(each)) for each in margin.T], axis=1)
     weight = np.asarray(model.coef_, dtype=np.float64).T
     pull = np.stack([_core.combine(rows.matrix, np.ascontiguousarray(each)) for each in (signs * alpha).T], axis=1)
     slope = pull - penalty.ridge * weight
