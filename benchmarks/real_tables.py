@@ -51,8 +51,7 @@ model = make_pipeline(
 if out:
     new = pd.read_csv(test)
     new = new.astype({name: object for name in new.select_dtypes("bool")})
-    scores = model.decision_function(new)
-    made = pd.DataFrame(scores if scores.ndim > 1 else scores[:, None]).add_prefix("score_")
+    made = pd.DataFrame(model.predict_proba(new), columns=[f"proba_{label}" for label in model.classes_])
     made.insert(0, "prediction", model.predict(new))
     made.to_csv(out, index=False)
 """
@@ -71,13 +70,11 @@ def built_in(folder: Path) -> list[str]:
 
 
 def quality(truth: pd.Series, made: pd.DataFrame) -> tuple[float, float]:
-    """Return balanced accuracy and ROC AUC (one-vs-rest for several classes) of predictions."""
+    """Return balanced accuracy and ROC AUC (of the probabilities, one-vs-rest for several classes) of predictions."""
     actual, classes = truth.astype(str).to_numpy(), np.unique(truth.astype(str))
     right = balanced_accuracy_score(actual, made["prediction"].astype(str))
-    scores = made.filter(like="score").to_numpy()
-    if len(classes) == 2:
-        return right, roc_auc_score(actual == classes[1], scores[:, -1])
-    return right, float(np.mean([roc_auc_score(actual == each, scores[:, k]) for k, each in enumerate(classes)]))
+    chosen = classes[1:] if len(classes) == 2 else classes
+    return right, float(np.mean([roc_auc_score(actual == each, made[f"proba_{each}"]) for each in chosen]))
 
 
 def timed(command: list[str]) -> tuple[float, float]:
@@ -112,7 +109,7 @@ def main() -> None:
             fit = [*COMMAND, "fit", files[0], "--target", target, "--test", "0", "-o", files[2]]
             peer = [sys.executable, "-W", "ignore", "-c", PEER, files[0], files[1], target]
             times = [(timed(fit), timed([*peer, ""])) for _ in range(asked.repeats)]
-            timed([*COMMAND, "predict", files[2], files[1], "--scores", "-o", files[3]])
+            timed([*COMMAND, "predict", files[2], files[1], "--proba", "-o", files[3]])
             timed([*peer, files[4]])
             ours, theirs = (quality(test[target], pd.read_csv(each, keep_default_na=False)) for each in files[3:])
             best = [[min(time[k] for time in each) for each in zip(*times, strict=True)] for k in range(2)]

@@ -199,7 +199,7 @@ void learn(const char* how, const NamedRule& named, int which, bool weighted, in
     Rule rule{number_of(named), {}};
     memcpy(rule.parameters, named.parameters, sizeof rule.parameters);
     const RuleFacts& facts = core.rules[rule.number];
-    const bool steps = !facts.always;
+    const bool steps = strcmp(facts.name, "threshold") == 0;
     const int64_t spread = !facts.spread ? 0 : named.full ? (kCols + 1) * (kCols + 1) : kCols + 1;
     BinaryTask tasks[kClasses];
     for (int64_t k = 0; k < kClasses; ++k) {
@@ -437,7 +437,7 @@ int main() {
                     learn("fold", rule, which, weighted == 1, 8, false);
                     learn("batch", rule, which, weighted == 1, kRows, false);
                 }
-                if (which == 1 && !core.rules[number_of(rule)].always) learn("quick", rule, which, weighted == 1, 1, true);
+                if (which == 1 && strcmp(rule.kind, "threshold") == 0) learn("quick", rule, which, weighted == 1, 1, true);
             }
         }
         looks(which);

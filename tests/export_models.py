@@ -201,6 +201,7 @@ def _nasty(model: str, classes: int, unknown: str = "zero", **more: Any) -> Case
 
 
 P = sx.Perceptron
+FEW: dict[str, Any] = {"stop": sx.stops.MaxEpochs(9), "random_state": 0}  # epochs, and no warning that they are few
 LINEAR: dict[str, Callable[[], Case]] = {
     "table averaged 2": lambda: _nasty("averaged", 2),
     "table averaged 3": lambda: _nasty("averaged", 3),
@@ -257,6 +258,15 @@ LINEAR: dict[str, Callable[[], Case]] = {
     "joint 3, averaged": lambda: _nasty("averaged", 3, parameters={"multi_class": "joint"}),
     "joint 3, pa": lambda: _nasty("pa", 3, "null", epochs=9, parameters={"multi_class": "joint"}),
     "joint 4, ties": lambda: of_ties(P(multi_class="joint", shuffle=False), 4),
+    "pa 2": lambda: of_estimator(sx.PassiveAggressive(max_iter=9, **FEW), 2),
+    "online svm 3": lambda: of_estimator(sx.OnlineSVM(max_iter=9, **FEW), 3),
+    "arow 3": lambda: of_estimator(sx.AROW(max_iter=9, **FEW), 3, labels=LABELS),
+    "arow 2, full": lambda: of_estimator(sx.AROW(covariance="full", max_iter=9, **FEW), 2),
+    "scw 3": lambda: of_estimator(sx.SCW(max_iter=9, **FEW), 3),
+    "nherd 2, averaged": lambda: of_estimator(sx.NHERD(average=True, max_iter=9, **FEW), 2),
+    "romma 3": lambda: of_estimator(sx.ROMMA(max_iter=9, **FEW), 3),
+    "alma 2": lambda: of_estimator(sx.ALMA(max_iter=9, **FEW), 2),
+    "sop 3": lambda: of_estimator(sx.SecondOrderPerceptron(max_iter=9, **FEW), 3),
 }
 NETWORKS: dict[str, Callable[[], Case]] = {
     "table network 2": lambda: _nasty("network", 2, epochs=60),

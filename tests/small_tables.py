@@ -27,6 +27,16 @@ def written(data: pd.DataFrame | dict[str, Any], path: Path, **more: Any) -> Pat
     return path
 
 
+def shops(n: int = 240, seed: int = 0) -> pd.DataFrame:
+    """Return rows whose label is that of their shop, which no other shop says anything about."""
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(24), n // 24)
+    kinds = rng.permutation(np.repeat(["no", "yes"], 12))
+    places = rng.normal(size=(24, 30))
+    data = pd.DataFrame(places[codes] + 0.01 * rng.normal(size=(n, 30)), columns=[f"x{k}" for k in range(30)])
+    return data.assign(shop=[f"s{code}" for code in codes], day=rng.permutation(n), y=kinds[codes])
+
+
 def opened(source: Any) -> Any:
     """Return a source of a path, a frame, or an Arrow table."""
     if isinstance(source, pd.DataFrame):

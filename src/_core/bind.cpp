@@ -46,7 +46,7 @@ struct HeldTask {
     BinaryTask t;
     std::int64_t cols;
     std::unique_ptr<Votes> votes;
-    std::vector<double> direction;  // scratch for a full spread
+    std::vector<double> direction, pairs;  // scratch for a full spread, and for a diagonal one of sparse rows
     nb::object arrays[6];
 };
 
@@ -84,7 +84,7 @@ void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std
     auto votes = vote ? std::make_unique<Votes>() : nullptr;
     if (vote) t.votes = {votes.get(), &Votes::push};
     std::vector<double> direction(full ? n + 1 : 0);
-    new (held) HeldTask{t, std::int64_t(n), std::move(votes), std::move(direction),
+    new (held) HeldTask{t, std::int64_t(n), std::move(votes), std::move(direction), {},
                         {nb::cast(w), nb::cast(real), nb::cast(count),
                          average_correction ? nb::cast(*average_correction) : nb::none(),
                          pocket ? nb::cast(*pocket) : nb::none(), spread ? nb::cast(*spread) : nb::none()}};
@@ -122,8 +122,8 @@ void make_rule(Rule* rule, const std::string& name, const std::vector<double>& p
     new (rule) Rule(made);
 }
 
-// What the rules need: the names of their parameters and whether each is asked at every example, can learn from folds, keeps
-// a spread, and can learn several classes together.
+// What the rules need: the names of their parameters and whether each can learn from folds, keeps a spread, and can learn
+// several classes together.
 nb::dict rules() {
     nb::dict all;
     for (int k = 0; k < kernels().n_rules; ++k) {
@@ -132,7 +132,6 @@ nb::dict rules() {
         for (int p = 0; p < facts.n_parameters; ++p) parameters.append(facts.parameters[p]);
         nb::dict about;
         about["parameters"] = nb::tuple(parameters);
-        about["always"] = facts.always;
         about["folds"] = facts.folds;
         about["spread"] = facts.spread;
         about["joint"] = facts.joint;
@@ -193,6 +192,10 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     nb::gil_scoped_release free;
     AlignedWeights aligned(X.m, plain.size());
     for (BinaryTask& t : plain) t.w = aligned.take(t.w);
+    const bool pairs = facts.spread && worth_pairing(X.m, pass);
+    for (std::size_t k = 0; pairs && k < plain.size(); ++k) {
+        if (!plain[k].direction) pair_spread(plain[k], X.m.cols, tasks[k]->pairs);
+    }
     in_parallel(std::int64_t(plain.size()), n_jobs, [&](std::int64_t first, std::int64_t last) {
         Pass mine = pass;
         const int n = int(last - first);
@@ -211,6 +214,9 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         if (row != all_good && (bad == all_good || row < bad)) bad = row;
         if (row == all_good) after = mine.clock;
     });
+    for (const BinaryTask& t : plain) {
+        if (t.pairs) unpair_spread(t, X.m.cols);
+    }
     aligned.give_back();
     return {bad, after};
 }
@@ -326,6 +332,9 @@ NB_MODULE(_core, module) {
     def_csr(&csr<double, std::int32_t>);
     def_csr(&csr<double, std::int64_t>);
 
+    module.def("centred", &centred, "X"_a, "centre"_a.noconvert(),
+               "The same rows less a centre, for the kernels of optimum problems; X itself is not changed.");
+
     nb::class_<HeldTask>(module, "BinaryTask", "One binary task and the arrays that learning it changes.")
         .def("__init__", &make_task, "w"_a.noconvert(), "real"_a.noconvert(), "count"_a.noconvert(),
              "average_correction"_a.noconvert().none(), "pocket"_a.noconvert().none(), "positive"_a,
@@ -341,6 +350,7 @@ NB_MODULE(_core, module) {
     nb::class_<Rule>(module, "Rule", "A rule of the core: its name, and its parameters in the order of RULES.")
         .def("__init__", &make_rule, "name"_a, "parameters"_a);
     module.attr("RULES") = rules();
+    module.attr("COPIES") = kCopies;
     module.attr("REAL_SLOTS") = names_of(kRealNames);
     module.attr("BUDGET_REAL_SLOTS") = names_of(kBudgetRealNames);
     module.attr("BUDGET_COUNT_SLOTS") = names_of(kBudgetCountNames);

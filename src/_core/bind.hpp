@@ -48,7 +48,7 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
 
 struct HeldMatrix {
     Matrix m;
-    nb::object data, indices, indptr;  // keep the arrays alive
+    nb::object data, indices, indptr, centre;  // keep the arrays alive
     bool canonical = true;             // columns strictly ascending in every row
 };
 

@@ -31,39 +31,43 @@ void expect_chosen(const Indices& chosen, std::int64_t n) {
     }
 }
 
+template <class T>
+constexpr Value value_of = sizeof(T) == 4 ? Value::f32 : Value::f64;
+
 constexpr std::int64_t kTogether = 16;  // rows that are read together while a table is turned
 
-template <class T>
+template <class T, class Out>
 HeldMatrix dense_columns(const Matrix& m, const Indices& chosen, double constant) {
     const std::int64_t count = chosen.shape(0), k = count + (constant != 0.0);
     HeldMatrix held;
     {
         nb::gil_scoped_release free;
-        std::vector<T> turned(k * m.rows);
+        std::vector<Out> turned(k * m.rows);
         const T* data = static_cast<const T*>(m.data);
         for (std::int64_t first = 0; first < m.rows; first += kTogether) {
             const std::int64_t last = std::min(first + kTogether, m.rows);
             for (std::int64_t a = 0; a < count; ++a) {
                 const T* from = data + chosen.data()[a];
-                for (std::int64_t i = first; i < last; ++i) turned[a * m.rows + i] = from[i * m.stride];
+                const Out off = m.centre ? Out(m.centre[chosen.data()[a]]) : Out(0);
+                for (std::int64_t i = first; i < last; ++i) turned[a * m.rows + i] = Out(from[i * m.stride]) - off;
             }
         }
-        std::fill(turned.begin() + count * m.rows, turned.end(), T(constant));
+        std::fill(turned.begin() + count * m.rows, turned.end(), Out(constant));
         nb::gil_scoped_acquire hold_again;
         const void* kept = nullptr;
         held.data = hold(std::move(turned), &kept);
-        held.m = {Layout::dense, m.value, Index::i32, kept, nullptr, nullptr, k, m.rows, m.rows};
+        held.m = {Layout::dense, value_of<Out>, Index::i32, kept, nullptr, nullptr, k, m.rows, m.rows};
     }
     return held;
 }
 
-template <class T, class I, class J>
+template <class T, class Out, class I, class J>
 HeldMatrix sparse_columns(const Matrix& m, const Indices& chosen, double constant) {
     const std::int64_t count = chosen.shape(0), k = count + (constant != 0.0);
     const T* data = static_cast<const T*>(m.data);
     const I* indices = static_cast<const I*>(m.indices);
     const I* indptr = static_cast<const I*>(m.indptr);
-    std::vector<T> values;
+    std::vector<Out> values;
     std::vector<J> rows, starts(k + 1);
     {
         nb::gil_scoped_release free;
@@ -84,42 +88,42 @@ HeldMatrix sparse_columns(const Matrix& m, const Indices& chosen, double constan
             for (std::int64_t p = indptr[i]; p < std::int64_t(indptr[i + 1]); ++p) {
                 const std::int32_t a = place[indices[p]];
                 if (a < 0) continue;
-                values[next[a]] = data[p];
+                values[next[a]] = Out(data[p]) - (m.centre ? Out(m.centre[indices[p]]) : Out(0));
                 rows[next[a]++] = J(i);
             }
         }
         for (std::int64_t i = 0; constant != 0.0 && i < m.rows; ++i) {
-            values[next[count]] = T(constant);
+            values[next[count]] = Out(constant);
             rows[next[count]++] = J(i);
         }
     }
     HeldMatrix held;
-    held.m = {Layout::csr, m.value, sizeof(J) == 4 ? Index::i32 : Index::i64, nullptr, nullptr, nullptr, k, m.rows, 0};
+    held.m = {Layout::csr, value_of<Out>, sizeof(J) == 4 ? Index::i32 : Index::i64, nullptr, nullptr, nullptr, k, m.rows, 0};
     held.data = hold(std::move(values), &held.m.data);
     held.indices = hold(std::move(rows), &held.m.indices);
     held.indptr = hold(std::move(starts), &held.m.indptr);
     return held;
 }
 
-template <class T, class I>
+template <class T, class Out, class I>
 HeldMatrix sparse_columns(const Matrix& m, const Indices& chosen, double constant) {
     const std::int64_t most = std::int64_t(static_cast<const I*>(m.indptr)[m.rows]) + m.rows;
-    return most < (std::int64_t(1) << 31) ? sparse_columns<T, I, std::uint32_t>(m, chosen, constant)
-                                          : sparse_columns<T, I, std::int64_t>(m, chosen, constant);
+    return most < (std::int64_t(1) << 31) ? sparse_columns<T, Out, I, std::uint32_t>(m, chosen, constant)
+                                          : sparse_columns<T, Out, I, std::int64_t>(m, chosen, constant);
 }
 
-template <class T>
+template <class T, class Out>
 HeldMatrix columns_of(const Matrix& m, const Indices& chosen, double constant) {
-    if (m.layout == Layout::dense) return dense_columns<T>(m, chosen, constant);
-    return m.index == Index::i32 ? sparse_columns<T, std::uint32_t>(m, chosen, constant)
-                                 : sparse_columns<T, std::int64_t>(m, chosen, constant);
+    if (m.layout == Layout::dense) return dense_columns<T, Out>(m, chosen, constant);
+    return m.index == Index::i32 ? sparse_columns<T, Out, std::uint32_t>(m, chosen, constant)
+                                 : sparse_columns<T, Out, std::int64_t>(m, chosen, constant);
 }
 
 HeldMatrix columns(const HeldMatrix& X, Indices chosen, double constant) {
     expect_chosen(chosen, X.m.cols);
     expect(std::int64_t(chosen.shape(0)) < (std::int64_t(1) << 31) - 1, "too many columns at once");
-    return X.m.value == Value::f32 ? columns_of<float>(X.m, chosen, constant)
-                                   : columns_of<double>(X.m, chosen, constant);
+    if (X.m.value == Value::f64) return columns_of<double, double>(X.m, chosen, constant);
+    return X.m.centre ? columns_of<float, double>(X.m, chosen, constant) : columns_of<float, float>(X.m, chosen, constant);
 }
 
 template <class T, class I>
@@ -259,6 +263,49 @@ double largest(Vector<const double> z) {
     return kernels().descent->largest(z.data(), z.shape(0));
 }
 
+auto combine_precisely(const HeldMatrix& X, Vector<const double> v) {
+    expect(std::int64_t(v.shape(0)) == X.m.rows, "factors and rows differ in number");
+    expect_aligned(v.data(), "v");
+    std::vector<double> out(X.m.cols), errors(X.m.cols);
+    {
+        nb::gil_scoped_release free;
+        kernels().descent->combine_precisely(X.m, v.data(), out.data(), errors.data());
+    }
+    return to_numpy(std::move(out));
+}
+
+auto log_values(Vector<const double> m) {
+    expect_aligned(m.data(), "m");
+    std::vector<double> out(m.shape(0));
+    {
+        nb::gil_scoped_release free;
+        kernels().descent->log_losses(m.data(), m.shape(0), out.data(), nullptr);
+    }
+    return to_numpy(std::move(out));
+}
+
+auto log_pulls(Vector<const double> m) {
+    expect_aligned(m.data(), "m");
+    std::vector<double> out(m.shape(0));
+    {
+        nb::gil_scoped_release free;
+        kernels().descent->log_losses(m.data(), m.shape(0), nullptr, out.data());
+    }
+    return to_numpy(std::move(out));
+}
+
+auto log_divergences(Vector<const double> p, Vector<const double> m) {
+    expect(p.shape(0) == m.shape(0), "p and m differ in number");
+    expect_aligned(p.data(), "p");
+    expect_aligned(m.data(), "m");
+    std::vector<double> out(m.shape(0));
+    {
+        nb::gil_scoped_release free;
+        kernels().descent->log_divergences(p.data(), m.data(), m.shape(0), out.data());
+    }
+    return to_numpy(std::move(out));
+}
+
 auto spread(const HeldMatrix& X, Vector<const double> weights) {
     expect(std::int64_t(weights.shape(0)) == X.m.rows, "weights and rows differ in number");
     expect_aligned(weights.data(), "weights");
@@ -334,6 +381,12 @@ void sx::bind_descent(nb::module_& module) {
                "costs"_a.noconvert(), "The sums of losses, slopes and curvatures, and the latter two of every row.");
     module.def("loss_along", &loss_along, "squared"_a, "scores"_a.noconvert(), "along"_a.noconvert(), "length"_a,
                "bias"_a, "signs"_a.noconvert(), "costs"_a.noconvert(), "The loss at scores + length * along + bias.");
+    module.def("combine_precisely", &combine_precisely, "X"_a, "v"_a.noconvert(),
+               "X' v, as if each sum were rounded once; at a price of several times that of combine.");
+    module.def("log_values", &log_values, "m"_a.noconvert(), "log(1 + exp(-m)) of every margin.");
+    module.def("log_pulls", &log_pulls, "m"_a.noconvert(), "1 / (1 + exp(m)) of every margin.");
+    module.def("log_divergences", &log_divergences, "p"_a.noconvert(), "m"_a.noconvert(),
+               "How far each p is from the pull of its margin.");
     module.def("apart", &apart, "squared"_a, "scores"_a.noconvert(), "bias"_a, "signs"_a.noconvert(),
                "costs"_a.noconvert(), "alpha"_a.noconvert(), "scale"_a,
                "The rows' part of the duality gap, for scale * alpha.");

@@ -85,4 +85,24 @@ private:
     std::vector<std::pair<double*, double*>> taken_;
 };
 
+// Whether the rows of a pass hold so many values that weights and a diagonal spread are worth putting side by side
+// (spread.hpp), there and back.
+inline bool worth_pairing(const Matrix& m, const Pass& pass) {
+    if (m.layout != Layout::csr || m.rows == 0) return false;
+    const double stored = double(m.index == Index::i32 ? static_cast<const std::int32_t*>(m.indptr)[m.rows]
+                                                       : static_cast<const std::int64_t*>(m.indptr)[m.rows]);
+    return stored / double(m.rows) * double(pass.end - pass.begin) >= 8.0 * double(m.cols);
+}
+
+// `store` is room for them.
+inline void pair_spread(BinaryTask& t, std::int64_t cols, std::vector<double>& store) {
+    store.resize(2 * std::size_t(cols));
+    t.pairs = store.data();
+    for (std::int64_t j = 0; j < cols; ++j) t.pairs[2 * j] = t.w[j], t.pairs[2 * j + 1] = t.spread[j];
+}
+
+inline void unpair_spread(const BinaryTask& t, std::int64_t cols) {
+    for (std::int64_t j = 0; j < cols; ++j) t.w[j] = t.pairs[2 * j], t.spread[j] = t.pairs[2 * j + 1];
+}
+
 }  // namespace sx

@@ -80,4 +80,29 @@ HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> in
     return held;
 }
 
+// The same rows, of which the kernels for optimum problems read each value less the centre of its column.
+inline HeldMatrix centred(const HeldMatrix& X, Vector<const double> centre) {
+    expect(std::int64_t(centre.shape(0)) == X.m.cols, "centre must have one number for each column of X");
+    expect_aligned(centre.data(), "centre");
+    if (X.m.layout == Layout::csr) {
+        std::vector<std::int64_t> missing(X.m.cols);
+        for (std::int64_t j = 0; j < X.m.cols; ++j) missing[j] = centre.data()[j] == 0.0 ? 0 : X.m.rows;
+        const auto count = [&](const auto* indices, const auto* indptr) {
+            for (std::int64_t p = 0; p < std::int64_t(indptr[X.m.rows]); ++p) --missing[indices[p]];
+        };
+        if (X.m.index == Index::i32) {
+            count(static_cast<const std::uint32_t*>(X.m.indices), static_cast<const std::uint32_t*>(X.m.indptr));
+        } else {
+            count(static_cast<const std::int64_t*>(X.m.indices), static_cast<const std::int64_t*>(X.m.indptr));
+        }
+        for (const std::int64_t left : missing) {
+            expect(left <= 0, "a sparse column can have a centre only where every row has a value");
+        }
+    }
+    HeldMatrix held = X;
+    held.m.centre = centre.data();
+    held.centre = nb::cast(centre);
+    return held;
+}
+
 }  // namespace sx

@@ -33,6 +33,7 @@ struct Matrix {
     const void* indices;
     const void* indptr;
     std::int64_t rows, cols, stride;
+    const double* centre = nullptr;  // of each column, which some kernels take off its values; see with_centred_rows
 };
 
 // Receives one record for each update, for the voted readout: the row, tau * y, and the time of the update.
@@ -66,6 +67,7 @@ struct BinaryTask {
     double* coef;                // dual form: alpha_i y_i of every example, w being their activations; else null
     double* spread;              // of rules that keep one (spread.hpp), else null
     double* direction;           // scratch for a full spread: cols + 1 numbers; null: the spread is diagonal
+    double* pairs;               // the weights and a diagonal spread, side by side (spread.hpp), or null
     double* average_correction;  // averaged: sum over updates of (time of the update - scale_deficit) * (change of w)
     double* pocket;              // pocket: the best weights so far
     double* real;
@@ -99,12 +101,14 @@ struct Rule {
     double parameters[kMostParameters];
 };
 
+// The presentations of one heavy example in succession, the last of which takes all the weight that is left.
+constexpr int kCopies = 1000;
+
 // What the binding needs to know of a rule.
 struct RuleFacts {
     const char* name;
     const char* const* parameters;  // their names
     int n_parameters;
-    bool always;  // it is asked at every example, not only at mistakes
     bool folds;   // it can learn from several examples at once
     bool spread;  // it keeps a spread of each weight
     bool joint;   // it can learn several classes together

@@ -159,23 +159,84 @@ SX_HOT double bregman(double t) {
     return t >= 0.0 ? 0.5 * square : t > -0.5 ? 0.5 * square * (1.0 - t) : square;
 }
 
+// Beyond what e^-|m| can say, the divergence is at most p m, or (1 - p) |m|.
+SX_HOT double far_divergence(double p, double m) { return (1.0 + 0x1p-50) * (m > 0.0 ? p * m : (1.0 - p) * -m); }
+
+SX_HOT double log_divergence(double p, double m, double small) {
+    if (small == 0.0) return far_divergence(p, m);
+    const double whole = 1.0 + small;
+    const double q = (m < 0.0 ? 1.0 : small) / whole, rest = (m < 0.0 ? small : 1.0) / whole, off = p - q;
+    return off == 0.0 ? 0.0 : q * bregman(off / q) + rest * bregman(-off / rest);
+}
+
 double apart_by_log(const Losses& job, const double* alpha, double scale) {
     double sum[kSums] = {};
     each_block(job, [&](std::int64_t first, int n, const double* m) {
         double small[kBlock];
         exponentials(m, n, small);
         for (int i = 0; i < n; ++i) {
-            const double whole = 1.0 + small[i], c = job.costs[first + i];
-            const double q = (m[i] < 0.0 ? 1.0 : small[i]) / whole, rest = (m[i] < 0.0 ? small[i] : 1.0) / whole;
-            const double p = scale * alpha[first + i] / c, off = p - q;
-            if (small[i] == 0.0) {  // then the divergence is at most p m, or (1 - p) |m|
-                sum[i % kSums] += c * (1.0 + 0x1p-50) * (m[i] > 0.0 ? p * m[i] : (1.0 - p) * -m[i]);
-                continue;
-            }
-            sum[i % kSums] += off == 0.0 ? 0.0 : c * (q * bregman(off / q) + rest * bregman(-off / rest));
+            const double c = job.costs[first + i];
+            sum[i % kSums] += c * log_divergence(scale * alpha[first + i] / c, m[i], small[i]);
         }
     });
     return joined(sum);
+}
+
+// In blocks as above, but of any number of margins; what a margin gets does not depend on the others.
+void log_losses(const double* m, std::int64_t n, double* value, double* pull) {
+    for (std::int64_t first = 0; first < n; first += kBlock) {
+        const int count = int(n - first < kBlock ? n - first : kBlock);
+        double small[kBlock], rest[kBlock];
+        exponentials(m + first, count, small);
+        if (value) {
+            logarithms(small, count, rest);
+            for (int i = 0; i < count; ++i) value[first + i] = (m[first + i] < 0.0 ? -m[first + i] : 0.0) + rest[i];
+        }
+        for (int i = 0; pull && i < count; ++i) {
+            pull[first + i] = (m[first + i] < 0.0 ? 1.0 : small[i]) / (1.0 + small[i]);
+        }
+    }
+}
+
+// f itself at n numbers above -1: by its series near 0, where the difference would lose its digits.
+SX_HOT void bregmans(const double* t, int n, double* out) {
+    double u[kBlock], log[kBlock];
+    for (int i = 0; i < n; ++i) {
+        const double size = t[i] < 0.0 ? -t[i] / (1.0 + t[i]) : t[i];
+        u[i] = size <= 1.0 ? size : 0.0;
+    }
+    logarithms(u, n, log);
+    for (int i = 0; i < n; ++i) {
+        const double x = t[i], direct = (1.0 + x) * (x < 0.0 ? -log[i] : log[i]) - x;
+        const double series = x * x * (0.5 - x * (1.0 / 6.0 - x * (1.0 / 12.0 - x * (1.0 / 20.0 - x * (1.0 / 30.0)))));
+        out[i] = fabs(x) < 1e-3 ? series : direct;
+    }
+    for (int i = 0; i < n; ++i) {
+        if (t[i] <= 1.0 && t[i] >= -0.5) continue;
+        out[i] = t[i] > -1.0 ? t[i] < 1e300 ? (1.0 + t[i]) * log_of(1.0 + t[i]) - t[i] : HUGE_VAL : 1.0;
+    }
+}
+
+void log_divergences(const double* p, const double* m, std::int64_t n, double* out) {
+    for (std::int64_t first = 0; first < n; first += kBlock) {
+        const int count = int(n - first < kBlock ? n - first : kBlock);
+        double small[kBlock], q[kBlock], rest[kBlock], up[kBlock], down[kBlock], left[kBlock], right[kBlock];
+        exponentials(m + first, count, small);
+        for (int i = 0; i < count; ++i) {
+            const bool wrong = m[first + i] < 0.0;
+            const double whole = 1.0 + small[i];
+            q[i] = (wrong ? 1.0 : small[i]) / whole;
+            rest[i] = (wrong ? small[i] : 1.0) / whole;
+            up[i] = (p[first + i] - q[i]) / q[i];
+            down[i] = (q[i] - p[first + i]) / rest[i];
+        }
+        bregmans(up, count, left);
+        bregmans(down, count, right);
+        for (int i = 0; i < count; ++i) out[first + i] = q[i] * left[i] + rest[i] * right[i];
+        for (int i = 0; i < count; ++i) {
+            if (small[i] == 0.0) out[first + i] = far_divergence(p[first + i], m[first + i]);
+        }
+    }
 }
 
 double apart_by_squares(const Losses& job, const double* alpha, double scale) {
@@ -428,7 +489,7 @@ void descend_gram(const double* table, std::int64_t m, const Quadratic& model, d
 }
 
 void spread(const Matrix& m, const double* weights, double* out) {
-    with_rows(m, [&](const auto& X) {
+    with_centred_rows(m, [&](const auto& X) {
         for (std::int64_t i = 0; i < m.rows; ++i) {
             const double weight = weights[i];
             X.each(i, [&](std::int64_t j, double x) { out[j] += (weight * x) * x; });
@@ -436,8 +497,35 @@ void spread(const Matrix& m, const double* weights, double* out) {
     });
 }
 
+// The error of a product, by halves of 26 bits (Dekker, Numer. Math. 18, 1971); and of a sum (Knuth).
+SX_HOT double error_of_product(double a, double b, double product) {
+    const double wide_a = 134217729.0 * a, wide_b = 134217729.0 * b;
+    const double high_a = wide_a - (wide_a - a), high_b = wide_b - (wide_b - b);
+    const double low_a = a - high_a, low_b = b - high_b;
+    return ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b;
+}
+SX_HOT double error_of_sum(double a, double b, double sum) {
+    const double other = sum - a;
+    return (a - (sum - other)) + (b - other);
+}
+
+void combine_precisely(const Matrix& m, const double* v, double* out, double* errors) {
+    with_centred_rows(m, [&](const auto& X) {
+        for (std::int64_t i = 0; i < m.rows; ++i) {
+            if (v[i] == 0.0) continue;
+            X.each(i, [&](std::int64_t j, double x) {
+                const double product = v[i] * x, before = out[j], sum = before + product;
+                errors[j] += error_of_sum(before, product, sum) + error_of_product(v[i], x, product);
+                out[j] = sum;
+            });
+        }
+    });
+    for (std::int64_t j = 0; j < m.cols; ++j) out[j] += errors[j];
+}
+
 extern const DescentKernels descent_kernels;
-const DescentKernels descent_kernels = {slopes, loss, apart, penalty_gap, largest, spread, curve, descend, descend_gram};
+const DescentKernels descent_kernels = {slopes, loss, log_losses, log_divergences, apart, penalty_gap, largest, spread,
+                                        combine_precisely, curve, descend, descend_gram};
 
 }  // namespace SX_BUILD
 }  // namespace sx

@@ -52,6 +52,10 @@ struct DescentKernels {
     // The loss, and of each row its slope and its curvature in the score.
     Slopes (*slopes)(const Losses&, double* slope, double* curvature);
     double (*loss)(const Losses&);
+    // Of each margin log(1 + e^-m), and its pull s(-m), unless null.
+    void (*log_losses)(const double* m, std::int64_t n, double* value, double* pull);
+    // Of each margin how far p is from its pull: the Kullback-Leibler divergence (beyond |m| = 708 an upper bound).
+    void (*log_divergences)(const double* p, const double* m, std::int64_t n, double* out);
     // The sum over the rows of an upper bound on loss + conjugate + alpha m, for scale * alpha.
     double (*apart)(const Losses&, const double* alpha, double scale);
     // The sum over the features of penalty(w) + conjugate(scale z) - w scale z.
@@ -59,6 +63,8 @@ struct DescentKernels {
     double (*largest)(const double* z, std::int64_t d);
     // out += sum of weight x^2 over the rows, for every column.
     void (*spread)(const Matrix&, const double* weights, double* out);
+    // out += X' v, each sum kept with its rounding error, so that it is as if rounded once.
+    void (*combine_precisely)(const Matrix&, const double* v, double* out, double* errors);
     // Of each chosen row x of the matrix: sum D x^2, sum D x, sum r x.
     void (*curve)(const Matrix&, const std::int64_t* chosen, std::int64_t m, const double* curvature, const double* r,
                   double* squares, double* sums, double* slopes);

@@ -9,6 +9,7 @@
 
 struct DualRows {
     static constexpr bool kSparse = false, kBudget = false;
+    static constexpr int kMost = 1;
     const KernelStore& stored;
     std::int64_t cols;  // as many as examples
 

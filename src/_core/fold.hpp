@@ -105,7 +105,7 @@ std::int64_t fold_rows(const Rows& X, Pass& pass, const R& rule, BinaryTask* tas
             const double weight = weight_at(pass, p, i);
             total += weight;
             const std::int64_t ahead = row_ahead<Rows>(pass, p);
-            const bool good = in_blocks(n_tasks, [&](auto block, int first) {
+            const bool good = in_blocks<Rows::kMost>(n_tasks, [&](auto block, int first) {
                 constexpr int n = decltype(block)::size;
                 const double* w[n];
                 double dot[n];

@@ -12,7 +12,7 @@
 // The scores of row i, to t.scores; whether all are finite.
 template <class Rows>
 SX_HOT bool score_classes(const Rows& X, const JointTask& t, std::int64_t i, std::int64_t ahead) {
-    in_blocks(t.n_classes, [&](auto block, int first) {
+    in_blocks<Rows::kMost>(t.n_classes, [&](auto block, int first) {
         X.template dots<decltype(block)::size>(i, t.w + first, t.scores + first, first == 0 ? ahead : -1);
         return true;
     });
@@ -41,37 +41,24 @@ SX_HOT bool is_joint_mistake(const JointTask& t, double margin, double threshold
 // As tally_rows, the losses being those at the margin over the worst rival.
 template <bool Smooth, class Rows>
 std::int64_t tally_jointly(const Rows& X, const Pass& pass, const JointTask& t, double limit, Tally* out) {
-    *out = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    for (std::int64_t p = pass.begin; p < pass.end; ++p) {
-        const std::int64_t i = row_at(pass, p);
-        if (!score_classes(X, t, i, row_ahead<Rows>(pass, p))) return i;
+    return tally_margins<Smooth, Rows>(pass, limit, out, [&](std::int64_t i, std::int64_t ahead, bool* wrong) {
+        if (!score_classes(X, t, i, ahead)) return HUGE_VAL;
         const int y = pass.codes[i], rival = worst_rival(t, y);
         const double margin = t.scores[y] - t.scores[rival];
-        if (!is_finite(margin)) return i;
-        add_losses<Smooth>(weight_at(pass, p, i), margin, is_joint_mistake(t, margin, 0.0, y, rival), out);
-        if (out->zero_one >= limit) return all_good;
-    }
-    return all_good;
+        *wrong = is_joint_mistake(t, margin, 0.0, y, rival);
+        return margin;
+    });
 }
 
-// As check_pocket.
 template <class Rows>
 SX_COLD void check_joint_pocket(const Rows& X, const Pass& pass, JointTask& t, double clock) {
-    BinaryTask& s = t.shared;
-    const double run = clock - s.real[run_start];
-    if (!(run > s.real[pocket_run]) || s.count[pocket_checked]) return;
-    Pass whole = pass;
-    whole.begin = 0;
-    whole.end = pass.pool;
-    Tally seen;
-    if (tally_jointly<false>(X, whole, t, s.real[pocket_loss], &seen) != all_good) return;
-    s.count[pocket_checked] = 1;
-    if (seen.zero_one < s.real[pocket_loss]) {
-        s.real[pocket_loss] = seen.zero_one;
-        s.real[pocket_run] = run;
+    const auto tally = [&](const Pass& whole, double limit, Tally* out) {
+        return tally_jointly<false>(X, whole, t, limit, out);
+    };
+    check_ratchet(pass, t.shared, clock, tally, [&] {
         copy(t.pocket_bias, t.bias, t.n_classes);
         for (int c = 0; c < t.n_classes; ++c) copy(t.pocket + c * X.cols, t.w[c], X.cols);
-    }
+    });
 }
 
 // Add `step` times the row to the weights of a class.
@@ -122,34 +109,20 @@ template <class R, class Rows>
 SX_HOT bool visit_row_jointly(const Rows& X, const Pass& pass, const R& rule, JointTask& t, std::int64_t i,
                               double weight, std::int64_t ahead) {
     RowFacts<Rows> row{X, i, pass.bias_square};
-    bool finite = score_classes(X, t, i, ahead);
-    double clock = pass.clock;
-    for (int copy = 1; finite && weight > 0.0; ++copy) {
-        if (copy > 1) finite = score_classes(X, t, i, -1);
-        const double share = weight < 1.0 || copy == kCopies ? weight : 1.0;
-        const Outcome outcome = finite ? present_jointly(X, pass, rule, t, row, share, clock) : Outcome::stopped;
-        if (outcome == Outcome::stopped) return false;
-        if (!R::kAlways && outcome == Outcome::correct) return true;
-        weight -= share;
-        clock += share;
-    }
-    return finite;
+    if (!score_classes(X, t, i, ahead)) return false;
+    return present_shares<R>(weight, pass.clock, 1, [&](int copy, double share, double clock) {
+        if (copy > 1 && !score_classes(X, t, i, -1)) return Outcome::stopped;
+        return present_jointly(X, pass, rule, t, row, share, clock);
+    });
 }
 
 // Visit the examples one at a time. A run that stops leaves pass.begin at the example where it did.
 template <class R, class Rows>
 std::int64_t visit_jointly(const Rows& X, Pass& pass, const R& rule, JointTask& t) {
-    for (std::int64_t p = pass.begin; p < pass.end; ++p) {
-        const std::int64_t i = row_at(pass, p);
-        const double weight = pass.weights ? pass.weights[i] : 1.0;
-        if (!visit_row_jointly(X, pass, rule, t, i, weight, row_ahead<Rows>(pass, p))) {
-            pass.begin = p;
-            return i;
-        }
-        pass.clock += weight;
-    }
-    if (pass.end != pass.pool) return all_good;
-    if (t.pocket) check_joint_pocket(X, pass, t, pass.clock);
-    settle_loss(t.shared);
-    return all_good;
+    const auto visit = [&](auto, BinaryTask*, std::int64_t i, double weight, std::int64_t ahead) {
+        return visit_row_jointly(X, pass, rule, t, i, weight, ahead);
+    };
+    const std::int64_t bad = visit_with<false>(X, pass, &t.shared, 1, visit);
+    if (bad == all_good && pass.end == pass.pool && t.pocket) check_joint_pocket(X, pass, t, pass.clock);
+    return bad;
 }

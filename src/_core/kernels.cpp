@@ -81,14 +81,15 @@ std::int64_t tally(const Matrix& m, const Pass& pass, const BinaryTask& task, bo
 
 void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double* w, const double* bias,
             int n_tasks, double* out) {
-    with_rows(m, [&](const auto& X) {
+    with_centred_rows(m, [&]<class Rows>(const Rows& X) {
         for (std::int64_t i = begin; i < end; ++i) {
             double* a = out + i * n_tasks;
-            in_blocks(n_tasks, [&](auto block, int first) {
+            const std::int64_t ahead = Rows::kSparse && i + kAhead < end ? i + kAhead : -1;
+            in_blocks<Rows::kMost>(n_tasks, [&](auto block, int first) {
                 constexpr int n = decltype(block)::size;
                 const double* some[n];
                 for (int b = 0; b < n; ++b) some[b] = w + (first + b) * m.cols;
-                X.template dots<n>(i, some, a + first);
+                X.template dots<n>(i, some, a + first, first == 0 ? ahead : -1);
                 return true;
             });
             for (int k = 0; k < n_tasks; ++k) a[k] += bias[k];
@@ -97,7 +98,7 @@ void decide(const Matrix& m, std::int64_t begin, std::int64_t end, const double*
 }
 
 void square_norms(const Matrix& m, double* out) {
-    with_rows(m, [&](const auto& X) {
+    with_centred_rows(m, [&](const auto& X) {
         for (std::int64_t i = 0; i < m.rows; ++i) out[i] = X.square_norm(i);
     });
 }

@@ -56,8 +56,9 @@ SX_HOT Vec load(const float* p) { return (Vec)_mm256_cvtps_pd(_mm_loadu_ps(p)); 
 SX_HOT Vec load(const float* p) { return (Vec)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i_u*)p))); }
 #endif
 inline void store(double* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
-SX_HOT Vec at_least(Vec v, double low) {
-    const Vec all = Vec{} + low;
+template <class V>
+SX_HOT V at_least(V v, double low) {
+    const V all = V{} + low;
     return v > all ? v : all;
 }
 // The first n values, then zeros; nothing behind them is read.
@@ -104,15 +105,16 @@ struct Block {
     static constexpr int size = N;
 };
 
-// Call work(Block<N>, first) for blocks of weight vectors that cover 0..n, as large as the registers allow; stop at the
-// first that returns false.
-template <class Work>
+// Call work(Block<N>, first) for blocks of weight vectors that cover 0..n, as large as the registers and `most` allow; stop
+// at the first that returns false.
+template <int most, class Work>
 SX_HOT bool in_blocks(int n, Work work) {
+    constexpr int large = most < kTogether ? most : kTogether;
     int k = 0;
-    for (; k + kTogether <= n; k += kTogether) {
-        if (!work(Block<kTogether>{}, k)) return false;
+    for (; k + large <= n; k += large) {
+        if (!work(Block<large>{}, k)) return false;
     }
-    for (; kTogether > 2 && k + 2 <= n; k += 2) {
+    for (; large > 2 && k + 2 <= n; k += 2) {
         if (!work(Block<2>{}, k)) return false;
     }
     for (; k < n; ++k) {

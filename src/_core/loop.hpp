@@ -17,10 +17,9 @@
 //
 // Included by kernels.cpp only, inside the namespace of one build.
 
-constexpr int kCopies = 1000;
 constexpr double kSmallestScale = 0x1p-64, kSmallestAveragedScale = 0x1p-10, kLargestScale = 0x1p10;
 
-// What a rule may read of the row at hand, computed when it is first asked for.
+// What a rule may read of the row at hand, computed when it is first asked for; see spread.hpp for a rule with a spread.
 template <class Rows>
 struct RowFacts {
     const Rows& X;
@@ -113,7 +112,7 @@ SX_HOT Outcome present(const Rows& X, const Pass& pass, const R& rule, BinaryTas
     if (!R::kDecays && !moves) return stay<R>(t, share);
     double q = 0.0, n = 0.0, brought_in = 1.0, bias_step = 0.0;
     if constexpr (R::kSpread) {
-        q = spread_square(X, t, i, pass.bias_square);
+        q = spread_square(X, t, i, row.square, pass.bias_square);
     } else if constexpr (R::kSquare) {
         q = row.q();
     }
@@ -167,22 +166,39 @@ SX_HOT void add_step(const Rows& X, BinaryTask& t, std::int64_t i, double step) 
     }
 }
 
-// The presentations of a row that still has this weight, from number `copy` on; `dot` is its product with w at the first.
-template <class R, class Rows>
-SX_COLD bool present_rest(const Rows& X, const Pass& pass, const R& rule, BinaryTask& t, RowFacts<Rows>& row, double dot,
-                          double remaining, double clock, int copy) {
-    const double* w[1] = {t.w};
-    for (double step; remaining > 0.0; ++copy) {
-        if (copy > 1) X.template dots<1>(row.i, w, &dot);
+// The presentations of a row that still has this weight, from number `copy` on: present(copy, share, clock) says how each
+// came out. False when the run stops here.
+template <class R, class Present>
+SX_HOT bool present_shares(double remaining, double clock, int copy, Present present) {
+    for (; remaining > 0.0; ++copy) {
         const double share = remaining < 1.0 || copy == kCopies ? remaining : 1.0;
-        const Outcome outcome = present(X, pass, rule, t, row, dot, share, clock, &step);
+        const Outcome outcome = present(copy, share, clock);
         if (outcome == Outcome::stopped) return false;
         if (!R::kAlways && outcome == Outcome::correct) return true;
-        add_step<R>(X, t, row.i, step);
         remaining -= share;
         clock += share;
     }
     return true;
+}
+
+// The same for one task; `dot` is the product of the row with w at the first.
+template <class R, class Rows>
+SX_COLD bool present_rest(const Rows& X, const Pass& pass, const R& rule, BinaryTask& t, RowFacts<Rows>& row, double dot,
+                          double remaining, double clock, int copy) {
+    return present_shares<R>(remaining, clock, copy, [&](int number, double share, double now) {
+        if (number > 1) {
+            if constexpr (R::kSpread) {
+                dot = spread_dot(X, t, row.i, &row.square, -1);
+            } else {
+                const double* w[1] = {t.w};
+                X.template dots<1>(row.i, w, &dot);
+            }
+        }
+        double step;
+        const Outcome outcome = present(X, pass, rule, t, row, dot, share, now, &step);
+        add_step<R>(X, t, row.i, step);
+        return outcome;
+    });
 }
 
 // Present row i to some tasks. False when the run stops here.
@@ -192,9 +208,13 @@ SX_HOT bool visit_row(const Rows& X, const Pass& pass, const R& rule, BinaryTask
     const double* w[N];
     double dot[N];
     SX_UNROLL for (int k = 0; k < N; ++k) w[k] = tasks[k].w;
-    X.template dots<N>(i, w, dot, ahead);
-    const std::int32_t code = pass.codes[i];
     RowFacts<Rows> row{X, i, pass.bias_square};
+    if constexpr (R::kSpread) {
+        dot[0] = spread_dot(X, tasks[0], i, &row.square, ahead);
+    } else {
+        X.template dots<N>(i, w, dot, ahead);
+    }
+    const std::int32_t code = pass.codes[i];
     SX_UNROLL for (int k = 0; k < N; ++k) {
         BinaryTask& t = tasks[k];
         if constexpr (!R::kAlways) {  // most predictions are correct, and cost no more than this
@@ -269,7 +289,7 @@ SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, BinaryTask* tasks, int
         } else if (n_tasks == 1) {  // the common case, kept apart: the compiler does better by it alone
             good = visit(Block<1>{}, tasks, i, weight, ahead);
         } else {
-            good = in_blocks(n_tasks, [&](auto block, int k) {
+            good = in_blocks<Rows::kMost>(n_tasks, [&](auto block, int k) {
                 return visit(block, tasks + k, i, weight, k == 0 ? ahead : -1);
             });
         }
@@ -287,19 +307,22 @@ SX_HOT std::int64_t visit_with(const Rows& X, Pass& pass, BinaryTask* tasks, int
 // the next share a pass over w.
 template <class R, class Rows>
 std::int64_t visit_alone(const Rows& X, Pass& pass, const R& rule, BinaryTask& t) {
+    constexpr bool measured = Rows::kSparse && R::kSquare;  // |x|^2 comes with the product
     const double* w[1] = {t.w};
-    double dot = 0.0, step;
-    if (pass.begin < pass.end) X.template dots<1>(row_at(pass, pass.begin), w, &dot);
+    double dot = 0.0, square = 0.0, step;
+    if (pass.begin < pass.end) X.template dots<1, measured>(row_at(pass, pass.begin), w, &dot, -1, &square);
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         RowFacts<Rows> row{X, row_at(pass, p), pass.bias_square};
+        if (measured) row.square = square + pass.bias_square;
         if (present(X, pass, rule, t, row, dot, 1.0, pass.clock, &step) == Outcome::stopped) return row.i;
         pass.clock += 1.0;
         if (p + 1 == pass.end) {
             add_step<R>(X, t, row.i, step);
         } else if (step != 0.0) {
-            dot = X.add_and_dot(row.i, step, t.w, row_at(pass, p + 1), row_ahead<Rows>(pass, p));
+            const std::int64_t next = row_at(pass, p + 1), ahead = row_ahead<Rows>(pass, p);
+            dot = X.template add_and_dot<measured>(row.i, step, t.w, next, ahead, &square);
         } else {
-            X.template dots<1>(row_at(pass, p + 1), w, &dot, row_ahead<Rows>(pass, p));
+            X.template dots<1, measured>(row_at(pass, p + 1), w, &dot, row_ahead<Rows>(pass, p), &square);
         }
     }
     end_epoch(X, pass, &t, 1);

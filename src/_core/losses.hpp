@@ -51,7 +51,7 @@ SX_HOT double log_of_one_and(double u) {
     return large ? 0x1.62e42fefa39efp-1 + (2.0 * s + tail) : 2.0 * s + tail;
 }
 
-// log(x) for finite x >= 1.
+// log(x) for x that is finite, positive and not subnormal.
 inline SX_COLD double log_of(double x) {
     std::uint64_t bits;
     memcpy(&bits, &x, sizeof bits);

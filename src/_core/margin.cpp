@@ -84,7 +84,7 @@ std::int64_t ascend_rows(const Rows& X, const Ascent& job) {
 }
 
 std::int64_t ascend(const Matrix& m, const Ascent& job) {
-    return with_rows(m, [&](const auto& X) { return job.squared ? ascend_rows<true>(X, job) : ascend_rows<false>(X, job); });
+    return with_centred_rows(m, [&](const auto& X) { return job.squared ? ascend_rows<true>(X, job) : ascend_rows<false>(X, job); });
 }
 
 Standing standing(const Point* points, std::int64_t n, bool squared) {
@@ -103,17 +103,18 @@ Standing standing(const Point* points, std::int64_t n, bool squared) {
     return seen;
 }
 
-template <class T>
-void combine_of(const Dense<T>& X, std::int64_t n, const double* v, double* out, std::int64_t from, std::int64_t to) {
-    const Dense<T> some{X.data + from, to - from, X.stride};
+template <class T, bool kCentred>
+void combine_of(const Dense<T, kCentred>& X, std::int64_t n, const double* v, double* out, std::int64_t from,
+                std::int64_t to) {
+    const Dense<T, kCentred> some{X.data + from, to - from, X.stride, kCentred ? X.centre + from : nullptr};
     for (std::int64_t i = 0; i < n; ++i) {
         if (v[i] != 0.0) some.add(i, v[i], out + from);
     }
 }
 
 // The place of the first stored number of row i whose column is at least j.
-template <class T, class I>
-std::int64_t place_of(const Csr<T, I>& X, std::int64_t i, std::int64_t j) {
+template <class T, class I, bool kCentred>
+std::int64_t place_of(const Csr<T, I, kCentred>& X, std::int64_t i, std::int64_t j) {
     std::int64_t low = X.indptr[i], high = X.indptr[i + 1];
     while (low < high) {
         const std::int64_t middle = low + (high - low) / 2;
@@ -126,8 +127,9 @@ std::int64_t place_of(const Csr<T, I>& X, std::int64_t i, std::int64_t j) {
     return low;
 }
 
-template <class T, class I>
-void combine_of(const Csr<T, I>& X, std::int64_t n, const double* v, double* out, std::int64_t from, std::int64_t to) {
+template <class T, class I, bool kCentred>
+void combine_of(const Csr<T, I, kCentred>& X, std::int64_t n, const double* v, double* out, std::int64_t from,
+                std::int64_t to) {
     const bool whole = from == 0 && to == X.cols;
     for (std::int64_t i = 0; i < n; ++i) {
         if (v[i] == 0.0) continue;
@@ -138,13 +140,13 @@ void combine_of(const Csr<T, I>& X, std::int64_t n, const double* v, double* out
         for (std::int64_t p = place_of(X, i, from), end = X.indptr[i + 1]; p < end; ++p) {
             const std::int64_t j = X.indices[p];
             if (j >= to) break;
-            out[j] += v[i] * double(X.data[p]);
+            out[j] += v[i] * X.value(p);
         }
     }
 }
 
 void combine(const Matrix& m, const double* v, double* out, std::int64_t from, std::int64_t to) {
-    with_rows(m, [&](const auto& X) { combine_of(X, m.rows, v, out, from, to); });
+    with_centred_rows(m, [&](const auto& X) { combine_of(X, m.rows, v, out, from, to); });
 }
 
 template <class T>
@@ -170,9 +172,9 @@ void work_of_columns(const Matrix& m, bool pairs, double* out) {
 constexpr int kTile = 4;
 constexpr int kTileRegisters = int(kGramColumns) / kWidth;
 
-template <class T>
-void gram_of(const Dense<T>& X, std::int64_t begin, std::int64_t n, const double* t, double* out, double* room,
-             std::int64_t from, std::int64_t to) {
+template <class T, bool kCentred>
+void gram_of(const Dense<T, kCentred>& X, std::int64_t begin, std::int64_t n, const double* t, double* out,
+             double* room, std::int64_t from, std::int64_t to) {
     const std::int64_t d = X.cols + 1, width = gram_width(X.cols);
     double* const plain = room;
     double* const scaled = room + kGramRows * width;
@@ -182,7 +184,7 @@ void gram_of(const Dense<T>& X, std::int64_t begin, std::int64_t n, const double
         for (; next < n && rows < kGramRows; ++next) {
             if (t[next] == 0.0) continue;
             const std::int64_t r = rows++;
-            const T* x = X.row(next);
+            const auto x = X.row(next);
             const double weight = t[next];
             double* p = plain + r * width;
             double* s = scaled + r * width;
@@ -219,8 +221,8 @@ void gram_of(const Dense<T>& X, std::int64_t begin, std::int64_t n, const double
     }
 }
 
-template <class T, class I>
-void gram_of(const Csr<T, I>& X, std::int64_t begin, std::int64_t n, const double* t, double* out, double*,
+template <class T, class I, bool kCentred>
+void gram_of(const Csr<T, I, kCentred>& X, std::int64_t begin, std::int64_t n, const double* t, double* out, double*,
              std::int64_t from, std::int64_t to) {
     const std::int64_t d = X.cols + 1;
     const bool whole = from == 0 && to == d;
@@ -231,9 +233,9 @@ void gram_of(const Csr<T, I>& X, std::int64_t begin, std::int64_t n, const doubl
         for (std::int64_t p = whole ? first : place_of(X, i, from); p < end; ++p) {
             const std::int64_t j = X.indices[p];
             if (j >= to) break;
-            const double scaled = t[i] * double(X.data[p]);
+            const double scaled = t[i] * X.value(p);
             double* const line = out + j * d;
-            for (std::int64_t q = first; q <= p; ++q) line[X.indices[q]] += scaled * double(X.data[q]);
+            for (std::int64_t q = first; q <= p; ++q) line[X.indices[q]] += scaled * X.value(q);
             last[j] += scaled;
         }
         if (to == d) last[d - 1] += t[i];
@@ -242,7 +244,7 @@ void gram_of(const Csr<T, I>& X, std::int64_t begin, std::int64_t n, const doubl
 
 void gram(const Matrix& m, const double* t, std::int64_t begin, std::int64_t end, double* out, double* room,
           std::int64_t from, std::int64_t to) {
-    with_rows(m, [&](const auto& X) { gram_of(X, begin, end, t, out, room, from, to); });
+    with_centred_rows(m, [&](const auto& X) { gram_of(X, begin, end, t, out, room, from, to); });
 }
 
 // Column by column, each entry a product of two rows of the factor so far.

@@ -56,44 +56,65 @@ SX_HOT void add_losses(double weight, double margin, bool wrong, Tally* out) {
     }
 }
 
-// Sum the losses of one weight vector, those that are positive for correct predictions too only with Smooth; give up
-// once the weight of the mistakes reaches `limit` (the result is then `limit` or more).
-template <bool Smooth, class Rows>
-std::int64_t tally_rows(const Rows& X, const Pass& pass, const BinaryTask& t, double limit, Tally* out) {
+// Sum the losses at the margins that margin_of(i, ahead, &wrong) gives, those that are positive for correct predictions
+// too only with Smooth; give up once the weight of the mistakes reaches `limit` (the result is then `limit` or more).
+template <bool Smooth, class Rows, class Margin>
+SX_HOT std::int64_t tally_margins(const Pass& pass, double limit, Tally* out, Margin margin_of) {
     *out = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    const double* w[1] = {t.w};
     for (std::int64_t p = pass.begin; p < pass.end; ++p) {
         const std::int64_t i = row_at(pass, p);
-        double a;
-        X.template dots<1>(i, w, &a, row_ahead<Rows>(pass, p));
-        a += t.real[bias];
-        if (!is_finite(a)) return i;
-        const bool positive = pass.codes[i] == t.positive;
-        const double margin = positive ? a : -a;
-        add_losses<Smooth>(weight_at(pass, p, i), margin, is_mistake(margin, 0.0, t.tie_is_mistake[positive]), out);
+        bool wrong;
+        const double margin = margin_of(i, row_ahead<Rows>(pass, p), &wrong);
+        if (!is_finite(margin)) return i;
+        add_losses<Smooth>(weight_at(pass, p, i), margin, wrong, out);
         if (out->zero_one >= limit) return all_good;
     }
     return all_good;
 }
 
+// The losses of one weight vector.
+template <bool Smooth, class Rows>
+std::int64_t tally_rows(const Rows& X, const Pass& pass, const BinaryTask& t, double limit, Tally* out) {
+    const double* w[1] = {t.w};
+    return tally_margins<Smooth, Rows>(pass, limit, out, [&](std::int64_t i, std::int64_t ahead, bool* wrong) {
+        double a;
+        X.template dots<1>(i, w, &a, ahead);
+        a += t.real[bias];
+        const bool positive = pass.codes[i] == t.positive;
+        const double margin = positive ? a : -a;
+        *wrong = is_mistake(margin, 0.0, t.tie_is_mistake[positive]);
+        return margin;
+    });
+}
+
 // The ratchet: when the current weights have had the longest run of correct predictions, they replace the pocket's
-// if they also make less loss on all examples of the epoch.
-template <class Rows>
-void check_pocket(const Rows& X, const Pass& pass, BinaryTask& t, double clock) {
+// (`keep`) if they also make less loss on all examples of the epoch (`tally`).
+template <class Tallying, class Keep>
+SX_HOT void check_ratchet(const Pass& pass, BinaryTask& t, double clock, Tallying tally, Keep keep) {
     const double run = clock - t.real[run_start];
     if (!(run > t.real[pocket_run]) || t.count[pocket_checked]) return;
     Pass whole = pass;
     whole.begin = 0;
     whole.end = pass.pool;
     Tally seen;
-    if (tally_rows<false>(X, whole, t, t.real[pocket_loss], &seen) != all_good) return;
+    if (tally(whole, t.real[pocket_loss], &seen) != all_good) return;
     t.count[pocket_checked] = 1;
     if (seen.zero_one < t.real[pocket_loss]) {
         t.real[pocket_loss] = seen.zero_one;
         t.real[pocket_run] = run;
+        keep();
+    }
+}
+
+template <class Rows>
+void check_pocket(const Rows& X, const Pass& pass, BinaryTask& t, double clock) {
+    const auto tally = [&](const Pass& whole, double limit, Tally* out) {
+        return tally_rows<false>(X, whole, t, limit, out);
+    };
+    check_ratchet(pass, t, clock, tally, [&] {
         t.real[pocket_bias] = t.real[bias];
         copy(t.pocket, t.coef ? t.coef : t.w, X.cols);
-    }
+    });
 }
 
 // Bring the scale into the weights. The average stays what it is.

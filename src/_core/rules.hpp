@@ -388,6 +388,6 @@ struct Facts;
 template <class... R>
 struct Facts<List<R...>> {
     static constexpr RuleFacts all[] = {
-        {R::name, R::names, R::n_names, R::kAlways, R::kFolds, R::kSpread, R::kJoint, &R::refuse}...};
+        {R::name, R::names, R::n_names, R::kFolds, R::kSpread, R::kJoint, &R::refuse}...};
     static constexpr int count = sizeof...(R);
 };

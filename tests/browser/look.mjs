@@ -31,6 +31,9 @@ async function look(file, width, colorScheme) {
   await page.goto(own);
   const [wide, seen] = await page.evaluate(() => [document.scrollingElement.scrollWidth, window.innerWidth]);
   if (wide > seen) found.push(`the page is ${wide} pixels wide in a window of ${seen}`);
+  const cut = await page.evaluate(() => [...document.querySelectorAll("table.matrix.dense")]
+    .filter((each) => each.parentElement.scrollWidth > each.parentElement.clientWidth).length);
+  if (cut && width >= 1280) found.push(`${cut} confusion matrices are cut off`);
   const clipped = await page.evaluate(() => [...document.querySelectorAll("svg.chart text")]
     .filter((text) => { const box = text.getBoundingClientRect(); return box.left < 0 || box.right > window.innerWidth; })
     .map((text) => text.textContent));

@@ -358,3 +358,18 @@ def test_checking_the_rows_that_random_draws_left_out_changes_nothing_that_is_st
         model = budgeted(forget, 4, shuffle="random", random_state=0, gamma=1.0, stop=MaxEpochs(40)).fit(X, y)
         moved = sum(model.history_.mistakes)
         assert model._states[0].support.counts[2] == moved  # of the steps, none is the check's
+
+
+def test_a_certificate_with_a_budget_has_the_mistakes_and_says_why_they_have_no_bound():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 2)), np.arange(40) % 3
+    options = {"budget": 5, "max_iter": 2, "stop": MaxEpochs(2), "random_state": 0}
+    for forget in ("oldest", "random", "projected"):
+        two = sx.KernelPerceptron(forget=forget, **options).fit(X, y == 0)
+        made = two.certificate_.mistakes
+        assert made.made == sum(epoch.mistakes for epoch in two.history_)
+        assert not np.isfinite(made.allowed)
+        assert "no bound: " in str(two.certificate_)
+        three = sx.KernelPerceptron(forget=forget, **options).fit(X, y).certificate_
+        assert list(three) == [0, 1, 2]
+    assert not hasattr(sx.KernelPerceptron().fit(X[:4], y[:4]), "certificate_")

@@ -344,7 +344,7 @@ def test_where_no_theorem_holds_the_certificate_says_so():
         assert f"no bound: {why}" in str(certificate)
         assert certificate.to_dict()["mistakes"]["allowed"] is None
     weighted = sx.AROW(covariance="full", stop=MaxEpochs(2)).fit(X, y, sample_weight=np.arange(len(y)) % 2 + 1.0)
-    assert weighted.certificate_.mistakes is None
+    assert weighted.certificate_.mistakes.why
 
 
 def test_a_converged_run_without_mistakes_predicts_every_row_right():
@@ -395,3 +395,34 @@ def test_a_full_covariance_of_many_features_is_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert sx.AROW(max_iter=3).fit(X, [0, 1]).coef_.shape == (1, 5000)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("kind", [sx.AROW, sx.SCW, sx.NHERD, sx.SecondOrderPerceptron])
+def test_sparse_rows_learn_the_same_whether_weights_stand_beside_their_variances_or_not(kind, average):
+    """They do where the rows of a pass hold many values for each column."""
+    rng = np.random.default_rng(4)
+    X = sparse.random_array((300, 40), density=0.3, rng=rng, format="csr")
+    y = (X.sum(axis=1) + 0.5 * rng.standard_normal(300) > 3.0).astype(int)
+    options = {"average": average, "covariance": "diagonal", "shuffle": False}
+    whole = kind(**options).partial_fit(X, y)
+    parts = kind(**options)
+    for begin in range(0, 300, 20):  # 240 values, fewer than 8 a column
+        parts.partial_fit(X[begin : begin + 20], y[begin : begin + 20], classes=[0, 1])
+    assert whole.n_updates_ > 20
+    assert whole.coef_.tobytes() == parts.coef_.tobytes()
+    assert whole._states[0].spread.tobytes() == parts._states[0].spread.tobytes()
+
+
+def test_covariances_that_do_not_fit_into_memory_are_refused_in_one_sentence(monkeypatch):
+    def no_room(shape, **_):
+        raise MemoryError(f"no room for {shape}")
+
+    monkeypatch.setattr("separatrix.loop.solve.np.empty", no_room)
+    X, y = np.eye(30, 40), np.arange(30)
+    sentence = (
+        r"^covariance='full' of 40 features takes 0\.0 GiB for each class, 0\.0 GiB in all while 30 are learned, which "
+        r"is more than there is: use covariance='diagonal'$"
+    )
+    with pytest.raises(MemoryError, match=sentence):
+        sx.AROW(covariance="full").fit(X, y)

@@ -197,10 +197,14 @@ def test_a_gap_of_which_rounding_could_hide_everything_is_not_called_converged()
     assert not model.status_.converged
     run = Run(MarginTask(Rows(np.array([[0.0], [1.0]])), np.array([-1.0, 1.0]), np.ones(2)), 1e-4, 0)
     run.go(100, lambda: False)
-    assert linear_svm._sentence(run, interrupted=False, limit=None).converged
+    assert linear_svm._sentence(run, run.solution, interrupted=False, limit=None).converged
     run.best = dataclasses.replace(run.best, rounding=np.inf)
-    told = linear_svm._sentence(run, interrupted=False, limit=None)
+    told = linear_svm._sentence(run, run.solution, interrupted=False, limit=None)
     assert "but rounding could hide any other" in str(told)
+    assert not told.converged
+    run.best = dataclasses.replace(run.best, rounding=1.5 * run.best.primal)
+    told = linear_svm._sentence(run, run.solution, interrupted=False, limit=None)
+    assert str(told).endswith("but rounding could hide one of 2")
     assert not told.converged
 
 

@@ -619,9 +619,23 @@ def test_the_gap_allows_for_rounding_on_the_margin():
     X = [[-far]] * 200 + [[far]] * 200 + [[-3 * far], [2.9 * far]]
     y = [0] * 200 + [1] * 200 + [0, 1]
     for C in (1.0, 1e6):
-        model = sx.LinearSVM(C=C, random_state=0).fit(X, y)
+        with pytest.warns(ConvergenceWarning, match="but rounding could hide"):
+            model = sx.LinearSVM(C=C, random_state=0).fit(X, y)
         primal, dual, _, _ = exact_values(model, np.array(X), y, C, "free")
         assert model.duality_gap_ >= float(primal - dual)
+
+
+@pytest.mark.parametrize("light", [0, 1])
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("kind", [{}, {"intercept_scaling": 1.0}, {"fit_intercept": False}])
+def test_a_class_that_weighs_a_trillion_times_as_much_is_solved(kind, C, light):
+    X, y = overlapping(200, 5, 6, 0.3)
+    model = sx.LinearSVM(C=C, class_weight={light: 1e-6, 1 - light: 1e6}, random_state=0, **kind).fit(X, y)
+    assert model.status_.converged
+    assert model.duality_gap_ <= 0.01 * model.objective_
+    if kind.get("fit_intercept", True):  # the class that counts is on its side of the margin
+        penalty = 0.5 if kind else 0.0
+        assert model.objective_ <= (penalty + 2e-6 * C * np.sum(y == light)) * (1 + 1e-9)
 
 
 def test_no_answer_is_worse_than_none():

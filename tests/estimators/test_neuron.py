@@ -344,7 +344,7 @@ def test_smooth_rules_have_the_readouts_that_make_sense_for_them():
     problem = sx.Problem([[0.0], [1.0]], [0, 1])
     rule = sx.rules.LogisticNeuron()
     for readout in ("voted", "pocket"):
-        with pytest.raises(ValueError, match=f"readout='{readout}' is for rules that update on mistakes only"):
+        with pytest.raises(ValueError, match=f"readout='{readout}' is kept for perceptrons only"):
             sx.solve(problem, rule, readout=readout)
     with pytest.raises(ValueError, match="readout='averaged' needs alpha=0"):
         sx.solve(problem, sx.rules.LogisticNeuron(alpha=0.1), readout="averaged")

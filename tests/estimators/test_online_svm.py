@@ -489,7 +489,7 @@ def test_what_cannot_be_done_is_refused():
     with pytest.raises(TypeError, match="project must be True or False; found 1"):
         Pegasos(1, project=1)
     for readout in ("voted", "pocket"):
-        with pytest.raises(ValueError, match=f"readout='{readout}' is for rules that update on mistakes only"):
+        with pytest.raises(ValueError, match=f"readout='{readout}' is kept for perceptrons only"):
             solve(Problem(X, y), Pegasos(), readout=readout)
     with pytest.raises(ValueError, match="rule 'pegasos' cannot compute with exact numbers: use floats"):
         solve(Problem.from_exact([[1], [2]], [0, 1]), Pegasos(1, project=True), engine="reference")

@@ -182,7 +182,7 @@ def test_a_run_in_two_parts_counts_its_mistakes_as_one_and_weights_leave_the_the
     assert parts.certificate_.mistakes == whole.certificate_.mistakes
     assert parts.coef_.tobytes() == whole.coef_.tobytes()
     weighted = sx.PassiveAggressive(stop=MaxEpochs(3)).fit(X, y, sample_weight=np.arange(len(y)) % 2 + 1.0)
-    assert weighted.certificate_.mistakes is None
+    assert weighted.certificate_.mistakes.why
 
 
 @pytest.mark.parametrize("average", [False, True])
@@ -268,3 +268,27 @@ def test_rules_and_weights_that_are_not_positive_are_refused():
             rule(C=0)
     with pytest.raises(ValueError, match="weights must be finite and not negative"):
         sx.PassiveAggressive().fit([[0.0], [1.0]], [0, 1], sample_weight=[1.0, -1.0])
+
+
+@pytest.mark.parametrize("model", [sx.PassiveAggressive(), sx.Perceptron(), sx.KernelPerceptron(budget=3)], ids=repr)
+def test_a_label_that_is_not_among_the_given_classes_is_refused(model):
+    sentence = r"^y holds the label 7, which is not in classes=\[0, 1\]: add it there, or leave classes out, and new"
+    with pytest.raises(ValueError, match=sentence):
+        model.partial_fit([[0.0], [1.0], [2.0]], [0, 1, 7], classes=[0, 1])
+    model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1]).partial_fit([[2.0]], [7])
+    assert model.classes_.tolist() == [0, 1, 7]
+
+
+def test_every_family_member_says_why_a_run_has_no_bound():
+    X, y = sx.datasets.load("lecture-000")
+    weights = np.array([2.0] + [1.0] * (len(y) - 1))
+    models = [
+        sx.PassiveAggressive(), sx.ROMMA(), sx.ALMA(), sx.AROW(covariance="full"), sx.AROW(), sx.SCW(), sx.NHERD(),
+        sx.SecondOrderPerceptron(covariance="full"), sx.Perceptron(),
+    ]  # fmt: skip
+    for model in models:
+        certificate = model.fit(X, y, sample_weight=weights).certificate_
+        assert certificate.mistakes.allowed == np.inf, model
+        assert certificate.mistakes.made == sum(epoch.mistakes for epoch in model.history_), model
+        assert f"no bound: {certificate.mistakes.why}" in str(certificate), model
+        assert len(certificate.mistakes.why) > 20, model

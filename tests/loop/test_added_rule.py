@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from separatrix import _core
 from separatrix.loop.problem import Problem
 from separatrix.loop.solve import solve
 from separatrix.rules import Hinged, Update
@@ -171,3 +172,35 @@ def test_one_python_file_one_struct_and_one_name_make_a_compiled_rule(tmp_path, 
         bias, updates, *weights = (float(word) for word in ran.stdout.split())
         assert updates == expected.n_updates > 10
         np.testing.assert_allclose([*weights, bias], [*expected.weights, expected.bias], rtol=1e-10)
+
+
+RUN = """
+import sys
+sys.meta_path[:] = [each for each in sys.meta_path if "Redirecting" not in type(each).__name__]  # of editable installs
+import separatrix as sx
+assert sx.__file__.startswith(sys.argv[1]), sx.__file__
+print(sx.trace([[1, 1], [-1, 0]], [1, -1], rule="relaxation").weights)
+from separatrix.cli import main
+sys.argv = ["separatrix", "trace", "and", "--rule", "relaxation", "--max-iter", "1"]
+main()
+"""
+
+
+def test_one_line_in_the_package_makes_a_rule_known_to_traces_and_the_command_line(tmp_path, relaxation):
+    package = tmp_path / "separatrix"
+    shutil.copytree(ROOT / "src" / "separatrix", package, ignore=shutil.ignore_patterns("__pycache__", "_core*.so"))
+    (package / Path(_core.__file__).name).symlink_to(_core.__file__)
+    (file,) = [block for block in blocks("python") if block.startswith("# src/separatrix/rules/relaxation.py")]
+    (package / "rules" / "relaxation.py").write_text(file, encoding="utf-8")
+    listed = package / "rules" / "__init__.py"
+    text = listed.read_text(encoding="utf-8")
+    text = text.replace("\nRULES: ", "\nfrom separatrix.rules.relaxation import Relaxation\n\nRULES: ", 1)
+    listed.write_text(text.replace("        SCW2, NHERD", "        Relaxation, SCW2, NHERD", 1), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", RUN, str(tmp_path)], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    weights, *table = ran.stdout.splitlines()
+    assert weights == "(Fraction(5, 6), Fraction(1, 3))"
+    assert any("new weight" in line for line in table)

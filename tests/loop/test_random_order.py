@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
+from separatrix.loop.engines import learns_from_folds
 from separatrix.loop.order import Orders, draws
 from separatrix.observers import History, StepRecorder
 from separatrix.rules import RULES, LogisticNeuron, MarginPerceptron, Perceptron
@@ -123,12 +124,7 @@ def in_both_engines(X, y, rule, batch, weights=None):
 
 @pytest.mark.parametrize(
     ("name", "batch"),
-    [
-        (name, size)
-        for name, rule in RULES.items()
-        for size in (1, 4)
-        if size == 1 or not getattr(rule, "reads_square", 0)
-    ],
+    [(name, size) for name, rule in RULES.items() for size in (1, 4) if size == 1 or learns_from_folds(rule)],
 )
 def test_both_engines_learn_the_same(name, batch):
     rule = RULES[name]()

@@ -178,7 +178,7 @@ def test_what_a_batch_votes_and_pockets_would_mean_is_refused():
     with pytest.raises(ValueError, match=r"^rule 'arow' learns from one example at a time: batch_size must be 1"):
         run(problem, AROW(), batch_size=2)
     for readout in ("voted", "pocket"):
-        with pytest.raises(ValueError, match=f"^readout='{readout}' is for rules that update on mistakes only; found"):
+        with pytest.raises(ValueError, match=f"^readout='{readout}' is kept for perceptrons only; found"):
             run(problem, SCW1(), readout=readout)
     with pytest.raises(ValueError, match=r"^rule 'scw1' cannot compute with exact numbers: use floats$"):
         run(Problem.from_exact([[1], [2]], [0, 1]), SCW1())

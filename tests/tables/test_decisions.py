@@ -11,8 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import f1_score, precision_recall_curve, precision_score, recall_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    train_test_split,
+)
 from sklearn.utils.class_weight import compute_class_weight
 
 import separatrix as sx
@@ -26,11 +34,13 @@ from separatrix.tables.calibration import (
 )
 from separatrix.tables.class_weights import class_weight_of, parse_class_weight
 from separatrix.tables.columns import ColumnOptions
-from separatrix.tables.facts import CrossValidation, TuningRecord
+from separatrix.tables.decision_lines import decision_lines
+from separatrix.tables.facts import CalibratedOn, CrossValidation, TuningRecord
 from separatrix.tables.fit import _certify_seconds, fit
 from separatrix.tables.folds import stratified_folds
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.in_memory import TableInMemory
+from separatrix.tables.split import last_rows
 from separatrix.tables.thresholds import Threshold, choose_threshold, parse_threshold
 from separatrix.tables.update import update
 
@@ -98,8 +108,43 @@ def test_small_data_are_calibrated_by_default_and_models_with_probabilities_are_
     assert fitted(frame()).calibration.method == "sigmoid"
     assert fitted(frame(), calibrate="none").calibration is None
     assert fitted(frame(), model="neuron").calibration is None
-    assert fitted(frame(), time_limit=60.0).calibration is None
+    assert fitted(frame(), time_limit=60.0).facts.calibrated == CalibratedOn(1, 48)  # its time limit holds once more
     assert not hasattr(fitted(frame(), calibrate="none"), "predict_proba")
+
+
+@pytest.mark.parametrize("split", [None, "group:d", "time:a"])
+def test_a_model_that_takes_long_is_calibrated_on_rows_that_one_more_fit_leaves_out(split, tmp_path):
+    data = frame(n=620).round(1)
+    options = ColumnOptions("y", scale="none", split=split, features=tuple("abcd"))
+    made = fitted(data, model="kernel-svm", options=options)
+    X, y = data[list("abcd")].to_numpy(), data.y.to_numpy()
+    if split is None:
+        train, test = train_test_split(np.arange(620), test_size=0.2, random_state=0, stratify=y)
+    elif split == "time:a":
+        late = last_rows(data.a.to_numpy(), 0.2)
+        train, test = np.flatnonzero(~late), np.flatnonzero(late)
+    else:
+        groups = GroupShuffleSplit(1, test_size=0.2, random_state=0)
+        train, test = next(groups.split(X, groups=pd.factorize(data.d)[0]))
+    train, test = np.sort(train), np.sort(test)
+    assert made.facts.calibrated == CalibratedOn(1, len(test))
+    model = sx.KernelSVM().fit(X[train], y[train])
+    theirs = CalibratedClassifierCV(FrozenEstimator(model), method="sigmoid").fit(X[test], y[test])
+    own = made.calibration.probabilities(model.decision_function(X))
+    np.testing.assert_allclose(own, theirs.predict_proba(X), rtol=0, atol=1e-6)
+    assert np.array_equal(made.predict_proba(data), made.calibration.probabilities(made.decision_function(data)))
+    lines = decision_lines(made)
+    assert lines == [
+        f"Probabilities by sigmoid calibration on scores of {made.facts.calibrated.rows} training rows that one more "
+        "fit left out."
+    ]
+    save(made, tmp_path / "m.sx")
+    assert load(tmp_path / "m.sx").facts == made.facts
+
+
+def test_at_most_so_many_rows_are_held_out(monkeypatch):
+    monkeypatch.setattr("separatrix.tables.folds.MOST_HELD_OUT", 50)
+    assert fitted(frame(n=620), model="kernel-svm").facts.calibrated == CalibratedOn(1, 50)
 
 
 def test_a_class_with_one_row_is_no_obstacle_unless_calibration_is_asked_for():

@@ -76,10 +76,15 @@ def test_good_columns_are_no_leaks(column):
 
 
 def test_an_id_that_predicts_the_target_is_a_leak_if_it_is_used():
-    """Rows sorted by their label: their number gives it away; by default such a number is left out."""
+    """Rows sorted by their label: their number gives it away; by default such a number is left out, with a warning."""
     order = np.argsort(LABELS, kind="stable")
     data = pd.DataFrame({"id": np.arange(1, N + 1), "x": X[order], "y": LABELS[order]})
-    assert fitted(data).facts.notes == ("Left out: id (id: it counts the rows).",)
+    assert fitted(data).facts.notes == (
+        "Left out: id (id: it counts the rows).",
+        "Warning: the rows are in the order of 'y', so id, which counts them, would predict it: it is left out; do the "
+        "same with others that follow the order.",
+    )
+    assert fitted(data.assign(x=X, y=LABELS)).facts.notes == ("Left out: id (id: it counts the rows).",)
     (warning,) = fitted(data, number=("id",)).facts.notes
     assert warning.startswith("Warning: id alone predicts 'y' for almost every row: a leak?")
 

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
+from separatrix.cli.app import app
 from separatrix.models.model_file import load, save
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.decision_lines import decision_lines
@@ -44,6 +46,52 @@ def test_no_c_of_the_grids_range_is_better_by_more(name):
     lines = decision_lines(model)
     assert lines[0].startswith(f"Tuned C = {tuning.best:.4g}, the best of {len(tuning.values)} (accuracy ")
     assert lines[1].startswith("Proved: no C from 0.01 to 100 has a cross-validation accuracy higher by more than 0.0")
+
+
+def test_the_model_need_not_be_named(tmp_path):
+    table().to_csv(tmp_path / "t.csv", index=False)
+    words = ["fit", str(tmp_path / "t.csv"), "--tune", "--within", "0.05", "--certify", "0"]
+    result = CliRunner().invoke(app, [*words, "--target", "label", "-o", str(tmp_path / "m.sx")])
+    assert result.exit_code == 0, result.output
+    assert "Logistic regression" in result.output
+    assert "Proved: no C from 0.01 to 100" in " ".join(result.output.split())
+
+
+def test_rows_on_disk_are_refused_by_the_option_and_not_by_the_model_for_them(monkeypatch):
+    monkeypatch.setattr("separatrix.tables.disk.rowfile.GROUP", 64)
+    source = TableInMemory(pa.Table.from_pandas(table(), preserve_index=False), "table")
+    settings = Settings("logistic", certify=0.0, tune=True, within=0.05)
+    with pytest.raises(ValueError, match=r"^--tune needs all training rows in memory, and these rows are on disk"):
+        fit(source, ColumnOptions("label"), settings, MemoryBudget(memory=1), on_disk_model="averaged")
+
+
+def test_a_time_limit_ends_the_search_and_what_is_proved_by_then_is_said():
+    model = fitted(table(), model="svm", tune=True, within=0.0001, time_limit=1e-6)
+    tuning = model.facts.tuning
+    assert tuning.ended == "time"
+    assert tuning.values == (0.01,)
+    assert tuning.distance > 0.0001
+    assert decision_lines(model)[2].startswith("The time limit ended the search before as much as asked for was proved")
+
+
+@pytest.mark.parametrize("asked", [{"within": 0.0001}, {}])
+def test_ctrl_c_keeps_the_best_of_what_was_tried(asked):
+    calls = []
+
+    def watch(stage, **numbers):
+        calls.append(stage)
+        if (stage, calls.count(stage)) in (("prove", 4), ("fold", 18)):
+            raise KeyboardInterrupt
+
+    source = TableInMemory(pa.Table.from_pandas(table(), preserve_index=False), "table")
+    settings = Settings("svm", certify=0.0, tune=True, **asked)
+    result = fit(source, ColumnOptions("label"), settings, MemoryBudget(), watch=watch)
+    tuning = result.model.facts.tuning
+    assert result.interrupted
+    assert len(tuning.values) == (4 if asked else 3)
+    assert (tuning.ended, tuning.distance) == ("interrupted", None)
+    assert result.model.estimator.C == tuning.best == tuning.values[int(np.argmax(tuning.means))]
+    assert decision_lines(result.model)[-1] == "Ctrl-C ended the search."
 
 
 def test_the_grid_is_what_it_was_without_within():

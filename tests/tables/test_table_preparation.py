@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -111,3 +113,15 @@ def test_a_column_of_numbers_and_texts_is_one_of_texts_as_in_a_file(people: pd.D
 
 def _dense(matrix):
     return matrix.toarray() if hasattr(matrix, "toarray") else matrix
+
+
+def test_a_pipeline_with_it_is_refused_by_save_with_the_way_out(tmp_path):
+    data = pd.DataFrame({"a": np.arange(40.0) % 7, "c": ["u", "v"] * 20})
+    model = make_pipeline(sx.TablePreparation(), sx.LogisticRegression()).fit(data, ["x", "y"] * 20)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        sx.save(model, tmp_path / "m.sx")
+    assert str(caught.value) == (
+        "the step 'tablepreparation' is a TablePreparation; a model file holds one only within a model of a table, "
+        "which separatrix fit writes: save it so, or keep the pipeline with pickle"
+    )
+    assert (pickle.loads(pickle.dumps(model)).predict(data) == model.predict(data)).all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import shlex
 
 import numpy as np
 import pandas as pd
@@ -192,7 +191,7 @@ def test_the_command_has_the_options(run, tmp_path):
     assert "Training set 200 rows, test set 60;" in printed
     assert "\nTuned C = " in printed
     assert "\nCross-validation, 4 folds of the training rows: accuracy 0." in printed
-    assert "\nProbabilities by isotonic calibration on out-of-fold scores.\n" in printed
+    assert "\nProbabilities by isotonic calibration on out-of-fold scores (4 folds).\n" in printed
     assert "\nThreshold cost=5:1: 'yes' from score " in printed
     status, printed, _ = run("predict", "t.sx", "new.csv", "--proba")
     assert (status, printed.splitlines()[0]) == (0, "prediction,proba_no,proba_yes")
@@ -204,16 +203,3 @@ def test_the_command_has_the_options(run, tmp_path):
     assert (status, "--test new.csv is a file, so --split has nothing to draw" in messages) == (2, True)
     status, _, messages = run("fit", "t.csv", "--target", "y", "--test", "no-such.csv")
     assert status == 2
-
-
-def test_a_model_without_probabilities_names_the_command_that_gives_them(run, tmp_path):
-    frame().drop(columns=["day", "shop"]).to_csv(tmp_path / "my table.csv", index=False)
-    assert (
-        run("fit", "my table.csv", "--target", "y", "--model", "averaged", "--calibrate", "none", "-o", "m.sx")[0] == 0
-    )
-    status, printed, messages = run("predict", "m.sx", "my table.csv", "--proba")
-    assert (status, printed) == (2, "")
-    hint = "separatrix fit 'my table.csv' --target y --model averaged --calibrate sigmoid"
-    assert hint in messages
-    assert run(*shlex.split(hint)[1:], "-o", "m.sx")[0] == 0
-    assert run("predict", "m.sx", "my table.csv", "--proba")[0] == 0

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -87,7 +87,7 @@ class JointCertificate:
     wrong : int
         How many rows do not have their class's score strictly above all others. Decided without rounding.
     mistakes : MistakeBound or None
-        The mistakes of the run against its bound; None where no theorem applies.
+        The mistakes of the run against its bound, or why there is none.
     witness : JointPlanes or None
         The weights that the bound rests on, and their ``source``. None if there is no bound.
     gamma : float
@@ -189,8 +189,8 @@ def joint_certificate(
     planes: JointPlanes,
     *,
     constant: float,
-    mistakes: int | None,
-    factor: Callable[[float], float],
+    mistakes: int,
+    factor: Callable[[float], float] | str,
     others: Sequence[JointPlanes] = (),
 ) -> JointCertificate:
     """Return the certificate of a model on its training data.
@@ -205,10 +205,10 @@ def joint_certificate(
         Those of the model.
     constant : float
         The bias coordinate K, 0 for none.
-    mistakes : int or None
-        Those of the run; None where no theorem applies.
-    factor : callable
-        The bound times ``gamma^2``, of ``2 R^2``.
+    mistakes : int
+        Those of the run.
+    factor : callable or str
+        The bound times ``gamma^2``, of ``2 R^2``; or why no theorem applies.
     others : sequence of JointPlanes
         More weights that may be the witness; besides, a passive-aggressive run looks for one.
     """
@@ -217,15 +217,18 @@ def joint_certificate(
     classes = tuple(labels.classes.tolist())
     plain = JointCertificate(model, classes, len(labels.codes), margin, wrong)
     radius = hypotenuse(bounds.radius(rows)[1], constant)
-    if mistakes is None or not radius * radius > _VANISHING:
-        return plain
+    if isinstance(factor, str):
+        return replace(plain, mistakes=MistakeBound(mistakes, math.inf, factor))
+    if not radius * radius > _VANISHING:
+        return replace(plain, mistakes=MistakeBound(mistakes, math.inf, "the values are too small"))
     candidates = [planes, *others, _search(rows, labels, constant)]
     gammas = [joint_gamma(rows, labels.codes, each, constant) for each in candidates]
     best = int(np.argmax(gammas))
     gamma = gammas[best]
     if not gamma > 0:
         tried = "neither the weights of the model nor a passive-aggressive run separate them"
-        bound = MistakeBound(mistakes, math.inf, f"the classes are not known to be jointly separable ({tried})")
+        why = f"the classes are not known to be jointly separable ({tried}), and this bound needs that"
+        bound = MistakeBound(mistakes, math.inf, why)
         return JointCertificate(model, classes, plain.rows, margin, wrong, bound, None, 0.0, radius)
     allowed = _most(factor(2.0 * (radius * radius) * (1.0 + OUTWARD)), gamma)
     bound = MistakeBound(mistakes, allowed, "" if math.isfinite(allowed) else "too large for a number")

@@ -86,7 +86,8 @@ class ModelCertificate:
         How many rows are not on their correct side: on the plane, or beyond it. Decided without rounding.
     mistakes : MistakeBound or None
         For the perceptron and ALMA: updates made against the bound. For passive-aggressive rules, ROMMA, AROW and the
-        second-order perceptron: mistakes made against theirs. None where the theorem does not apply.
+        second-order perceptron: mistakes made against theirs. Without a bound where no theorem applies: ``why`` says
+        so. None for models that do not learn from mistakes.
     objective : Objective or None
         For the support vector machine and logistic regression: primal and dual value and the gap.
     data : Certificate or None
@@ -194,6 +195,17 @@ class ModelCertificate:
     def to_json(self) -> str:
         """Return the claims as JSON text."""
         return written(self.to_dict())
+
+
+@dataclass(frozen=True)
+class BudgetCertificate:
+    """What is known of the run of a kernel perceptron with a budget: its mistakes, and why they have no bound."""
+
+    model: str
+    mistakes: MistakeBound
+
+    def __str__(self) -> str:
+        return f"{self.mistakes.what}: {self.mistakes.made:,}; no bound: {self.mistakes.why}"
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.fit_options import Split, Test, share_or_file
 from separatrix.cli.guard import guard
 from separatrix.cli.options import (
     DATA,
@@ -61,9 +64,8 @@ def compare(
             rich_help_panel=MODEL,
         ),
     ] = None,
-    test: Annotated[
-        float | None, typer.Option(help="Fraction of rows in the test set. [default: 0.2]", rich_help_panel=DATA)
-    ] = None,
+    test: Test = None,
+    split: Split = None,
     folds: Annotated[
         int | None, typer.Option(help="Number of cross-validation folds, instead of --test.", rich_help_panel=DATA)
     ] = None,
@@ -127,9 +129,11 @@ def compare(
     model runs in a separate process with one thread. Ctrl-C shows the results so far.
 
     accuracy and 95% CI: on the test rows, with Wilson's interval. The best model by --metric comes first; ties keep the
-    order of --models. ROC AUC, average precision, log loss and Brier score are means over --folds; a model without
-    scores or probabilities has none and comes last. A model too slow to predict all test rows in its time predicts a
-    random sample: it is marked with *, listed last, and scored on these rows.
+    order of --models. ROC AUC (of more than two classes the mean of one-vs-rest), average precision, log loss and Brier
+    score are means over --folds; a model without scores or probabilities has none and comes last. A model too slow to
+    predict all test rows in its time predicts a random sample: it is marked with *, listed last, and scored on these
+    rows. Of the best model the scores by class are shown, and a remark where it is no better than always predicting the
+    majority class.
 
     p: p-value of the difference in accuracy from the first model (McNemar's exact test on the same rows, Holm's
     correction).
@@ -159,10 +163,11 @@ def compare(
 
     if test is not None and folds is not None:
         raise ValueError("--test and --folds cannot both be given; choose one")
+    share, file = share_or_file(test, split)
     compared = chosen(models or ())
     plan = ComparisonPlan(
-        compared, 0.2 if test is None else test, folds, epochs, seed, time_limit, certify,
-        scaling is not None, metric, parameters_by_model(contender_parameters(param or []), compared),
+        compared, share, folds, epochs, seed, time_limit, certify,
+        scaling is not None, metric, parameters_by_model(contender_parameters(param or []), compared), file,
     )  # fmt: skip
     options = asked_of(
         target_of(source, target),
@@ -181,13 +186,19 @@ def compare(
         target_encode,
         decimal,
     )
+    options = replace(options, split=split)
     for path, option in ((plot, "--plot"), (scaling, "--scaling")):
         if path is not None:
             check_picture(path, option)
             guard().writes(path, option)
             new_figure()
-    with Bar() as bar, open_named(source, sql, db, delimiter, bar=bar) as opened:
-        comparison = run(opened, options, plan, bar)
+    with ExitStack() as stack:
+        bar = stack.enter_context(Bar())
+        opened = stack.enter_context(open_named(source, sql, db, delimiter, bar=bar))
+        tested = None
+        if file is not None:
+            tested = stack.enter_context(open_named(file, delimiter=delimiter, bar=bar))
+        comparison = run(opened, options, plan, bar, tested)
     pictures = _draw(comparison, plot, scaling)
     if json:
         import json as to_text

@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from separatrix.cli.scores import show_by_class
 from separatrix.cli.summary import counts_by_column, show_separability, times_of
 from separatrix.cli.writing import console as new_console
 from separatrix.cli.writing import plain_table
 from separatrix.tables.fit import CERTIFIED_CLASSES
 from separatrix.tables.preparation import FEATURES
 from separatrix.tables.scores import LOSSES, METRICS
+from separatrix.tables.split_column import fold_words
 from separatrix.text import byte_size, duration
 
 _MEASURABLE = 10**6  # bytes
-_SPARE = ("p", "memory", "size", "95% CI", "train", "certified")  # columns that a narrow screen hides, in this order
+_SPARE = ("memory", "size", "p", "95% CI", "train", "certified")  # columns that a narrow screen hides, in this order
 _BETWEEN = 3  # characters between two columns
 
 
@@ -37,6 +39,10 @@ def show_comparison(comparison: Any, pictures: list[Path]) -> None:
     waiting = [name for name in comparison.plan.models if name not in (*comparison.left_out, *_names(standings))]
     if waiting:
         console.print(f"Interrupted before {', '.join(waiting)} finished.")
+    if standings:
+        console.print()
+        console.print(f"{standings[0].name} by class:")
+        show_by_class(standings[0].scores, [each["label"] for each in data["classes"]], console)
     if comparison.certificate is not None:
         console.print()
         console.print("All rows:" if comparison.plan.folds else f"The {data['rows']['train']:,} training rows:")
@@ -63,7 +69,8 @@ def _about(comparison: Any) -> str:
     data, rows, plan = comparison.data, comparison.data["rows"], comparison.plan
     dropped = f", {rows['dropped']:,} dropped (missing values)" if rows["dropped"] else ""
     how = (
-        f"{plan.folds}-fold cross-validation, {times_of(rows['train'], 'training row')} per fold"
+        f"{plan.folds}-fold cross-validation{fold_words(data['split'])}, {times_of(rows['train'], 'training row')} per "
+        "fold"
         if plan.folds
         else f"{times_of(rows['train'], 'training row')}, {times_of(rows['held_out'], 'test row')}"
     )
@@ -75,22 +82,19 @@ def _about(comparison: Any) -> str:
 
 def _table(comparison: Any, width: int) -> tuple[Any, list[str]]:
     """Return the table as far as it fits, and the names of the hidden columns."""
-    head = ["model", "accuracy", "95% CI", "p", "train", "predict/row", "memory", "size", "certified"]
+    metrics = _metrics(comparison.metric)
+    head = ["model", *(METRICS[name] for name in metrics), "95% CI", "p", "train", "predict/row", "memory", "size"]
+    head.append("certified")
     lines = [
         [
-            each.name + " *" * each.sampled, f"{each.scores.accuracy:.1%}", _interval(each.scores),
+            each.name + " *" * each.sampled, *(_value(each.scores, name) for name in metrics), _interval(each.scores),
             _p(each, comparison), duration(each.train), duration(each.predict), _memory(each.memory),
             byte_size(each.size), _proof(each.proof),
         ]
         for each in comparison.standings
     ]  # fmt: skip
     base = comparison.baseline
-    lines.append(["majority class", f"{base.accuracy:.1%}", _interval(base), *[""] * 6])
-    if (metric := comparison.metric) != "accuracy":
-        values = [*(each.scores.value(metric) for each in comparison.standings), base.value(metric)]
-        head.insert(1, METRICS[metric])
-        for line, value in zip(lines, values, strict=True):
-            line.insert(1, "" if value is None else f"{value:.4g}" if metric in LOSSES else f"{value:.3f}")
+    lines.append(["majority class", *(_value(base, name) for name in metrics), _interval(base), *[""] * 6])
     spare, hidden = list(_SPARE), list[str]()
     while spare and sum(max(map(len, each)) + _BETWEEN for each in zip(head, *lines, strict=True)) - _BETWEEN > width:
         hidden.append(spare.pop(0))
@@ -101,6 +105,19 @@ def _table(comparison: Any, width: int) -> tuple[Any, list[str]]:
     for column in table.columns:
         column.no_wrap, column.overflow = True, "ellipsis"
     return table, hidden
+
+
+def _metrics(metric: str) -> list[str]:
+    """Return the metrics of the table: the one that orders it, and accuracy beside ROC AUC."""
+    two = ["roc_auc", "accuracy"] if metric == "balanced_accuracy" else ["accuracy", "roc_auc"]
+    return [metric, *(name for name in two if name != metric)]
+
+
+def _value(scores: Any, metric: str) -> str:
+    value = scores.value(metric)
+    if value is None:
+        return ""
+    return f"{value:.1%}" if metric == "accuracy" else f"{value:.4g}" if metric in LOSSES else f"{value:.3f}"
 
 
 def _notes(comparison: Any, console: Any, hidden: list[str]) -> None:
@@ -123,6 +140,10 @@ def _notes(comparison: Any, console: Any, hidden: list[str]) -> None:
     cut = [each for each in standings if not each.converged]
     if cut:
         console.print(f"Not converged (epoch limit reached): {', '.join(_names(cut))}.")
+    if len(comparison.data["classes"]) > 2:
+        console.print("ROC AUC is the mean over the classes, each against the rest.")
+    if (remark := standings[0].scores.remark()) is not None:
+        console.print(f"{best}: {remark[0].lower()}{remark[1:]}")
     if hidden:
         names = " and ".join(filter(None, [", ".join(hidden[:-1]), hidden[-1]]))
         console.print(f"Hidden on this narrow screen: {names}. predict is the time per row.")

@@ -21,7 +21,7 @@ def evaluate(
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
-    """Score a model on labelled rows, with scikit-learn's metrics.
+    """Score a model on labelled rows; tests hold the metrics equal to scikit-learn's.
 
     Use rows that the model was not trained on: on training rows all scores are too good. Rows without a label are
     skipped and counted, as are labels that the model does not know.

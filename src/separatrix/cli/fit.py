@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import shlex
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -54,12 +55,14 @@ from separatrix.cli.options import (
     parameters,
     target_of,
 )
-from separatrix.cli.writing import say
+from separatrix.cli.text_options import words_for
+from separatrix.cli.writing import pasted, say
 from separatrix.rules.losses import LOSSES
 from separatrix.stops.text import FORMS, SCHEDULE
 from separatrix.tables.kinds import DEFAULT, MODELS, ONLINE
 
 Model = enum.Enum("Model", {name: name for name in MODELS}, type=str)  # type: ignore[misc]
+_LATER = "for the model so far"
 
 
 def fit(
@@ -134,13 +137,16 @@ def fit(
         Path | None, typer.Option(help="Resume an interrupted model on the same rows.", rich_help_panel=MODEL)
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Stop training after this many seconds.", rich_help_panel=LIMITS)
+        float | None,
+        typer.Option(
+            help="Stop training after this many seconds, each fit where there are several.", rich_help_panel=LIMITS
+        ),
     ] = None,
     certify: Annotated[
         float | None,
         typer.Option(
             help="Seconds for the certificate of linear separability; 0 for none. [default: a tenth of the fit's time, "
-            "at most 5]",
+            "at least 0.2 and at most 5]",
             rich_help_panel=LIMITS,
         ),
     ] = None,
@@ -276,24 +282,18 @@ def fit(
         written = {} if page is None else {"report": None if problem or result.interrupted else str(page)}
         typer.echo(to_text.dumps({**model_as_dict(result.model, path), **written}))
     else:
-        show_fit(result, path)
+        words = words_for(source, sql, db, delimiter)
+        kept = {"--memory": memory, "--cache": cache}
+        limits = [word for option, value in kept.items() if value is not None for word in (option, str(value))]
+        again = ["separatrix", "fit", *words, *limits, "--resume", pasted(path)]
+        show_fit(result, path, shlex.join(again))
         if page is not None and problem is None:
-            say(f"Report written to {page}." if not result.interrupted else _later(path, source, page))
+            later = shlex.join(["separatrix", "report", pasted(path), *words, "-o", pasted(page)])
+            say(f"Report written to {page}." if not result.interrupted else f"No report written; {_LATER}: {later}")
     if result.interrupted:
         raise typer.Exit(130)
     if problem is not None:
         raise ValueError(f"the model is in {path}, but there is no report: {problem}")
-
-
-def _later(path: Path, source: str | None, page: Path) -> str:
-    """Return how to write the report of an interrupted model."""
-    import shlex
-
-    rows = "SOURCE" if source is None or source == "-" else shlex.quote(source)
-    return (
-        "No report written; for the model so far: "
-        f"separatrix report {shlex.quote(str(path))} {rows} -o {shlex.quote(str(page))}"
-    )
 
 
 def _write_report(result: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:

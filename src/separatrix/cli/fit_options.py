@@ -33,8 +33,8 @@ Test = Annotated[
 Split = Annotated[
     str | None,
     typer.Option(
-        help="Draw the test set by a column: time:COL (the last rows) or group:COL (whole groups). The column is no "
-        "feature unless --features names it. [default: at random]",
+        help="Draw the test set, and folds, by a column: time:COL (the last rows) or group:COL (whole groups). The "
+        "column is no feature unless --features names it. [default: at random]",
         rich_help_panel=DATA,
     ),
 ]
@@ -46,7 +46,8 @@ Calibrate = Annotated[
     Calibration | None,
     typer.Option(
         help="Probabilities by calibration on out-of-fold scores. [default: sigmoid where the model has no "
-        "probabilities of its own and the data are small, else none]",
+        "probabilities of its own; where folds would take long, on a part of the training rows that one more fit "
+        "leaves out]",
         rich_help_panel=DECISIONS,
     ),
 ]
@@ -77,7 +78,8 @@ Within = Annotated[
     typer.Option(
         "--within",
         help="With --tune, for svm and logistic: choose C by accuracy from all of 0.01 to 100, and prove that no other "
-        "has a cross-validation accuracy higher by more than this, such as 0.005.",
+        "has a cross-validation accuracy higher by more than this, such as 0.005; the search takes 30 s at most, or "
+        "--time-limit.",
         rich_help_panel=DECISIONS,
     ),
 ]

@@ -13,6 +13,7 @@ _DELAY = 0.5  # seconds; shorter work needs no bar
 _TITLES = {
     "read": "reading", "scale": "scaling", "write": "writing rows", "epoch": "training", "predict": "predicting",
     "contender": "comparing", "growth": "measuring growth", "fold": "cross-validating",
+    "prove": "tuning",
 }  # fmt: skip
 
 
@@ -68,6 +69,8 @@ class Bar:
             part = (numbers["epoch"] - 1 + numbers["part"]) / total
         if steps or stage == "fold":
             seen, part = f"{numbers['name']}, {numbers['done'] + 1} of {numbers['of']}", numbers["done"] / numbers["of"]
+        if stage == "prove":
+            seen = f"{numbers['fits']:,} fits"
         total = 1.0 if part is not None else None
         self._bar.update(self._task, total=total, completed=part or 0.0, seen=seen)
 

@@ -12,11 +12,16 @@ _BETWEEN = 3  # characters between two columns
 
 
 def show_scores(scores: Any, labels: list[Any], console: Any, what: str = "Test") -> None:
-    """Print the metrics, what to remark about them, and scores by class; a matrix where it fits the console."""
+    """Print the metrics, what to remark about them, and scores by class."""
     for sentence in scores.sentences(what):
         console.print(sentence)
     if (remark := scores.remark()) is not None:
         console.print(remark)
+    show_by_class(scores, labels, console)
+
+
+def show_by_class(scores: Any, labels: list[Any], console: Any) -> None:
+    """Print scores by class, of many classes the weakest; a confusion matrix where it fits the console."""
     names = [str(label) for label in labels]
     if len(names) > MOST_CLASSES:
         _show_weakest(scores, names, console)

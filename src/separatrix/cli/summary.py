@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from separatrix.cli.scores import MOST_CLASSES, show_scores
 from separatrix.cli.writing import console as new_console
-from separatrix.cli.writing import plain_table
+from separatrix.cli.writing import pasted, plain_table
 from separatrix.tables.decision_lines import decision_lines, decisions_as_dict
 from separatrix.text import listed, times
 
@@ -64,8 +65,8 @@ def plain_values(value: Any) -> Any:
     return value
 
 
-def show_fit(result: Any, path: Path) -> None:
-    """Print the summary of a fit."""
+def show_fit(result: Any, path: Path, resume: str) -> None:
+    """Print the summary of a fit; ``resume`` is the command that resumes an interrupted one."""
     model, console = result.model, new_console()
     facts = model.facts
     show_rows(facts, console)
@@ -79,10 +80,11 @@ def show_fit(result: Any, path: Path) -> None:
     state = "Interrupted; model so far written to" if result.interrupted else "Model written to"
     console.print(f"{state} {path} ({facts.seconds:.2g} s).")
     if result.interrupted:
-        named = facts.source not in ("the query", "standard input")
-        console.print(f"Resume: separatrix fit {facts.source if named else '(the same source)'} --resume {path}")
+        if facts.interrupted:  # and not what follows training
+            console.print(f"Resume: {resume}", soft_wrap=True)
     else:
-        console.print(f"Next: separatrix predict {path} FILE, or separatrix inspect {path}")
+        own = shlex.quote(pasted(path))
+        console.print(f"Next: separatrix predict {own} FILE, or separatrix inspect {own}", soft_wrap=True)
 
 
 def show_rows(facts: Facts, console: Any) -> None:

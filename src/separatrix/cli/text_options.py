@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.options import DATA
+from separatrix.cli.writing import pasted
 
 NoHeader = Annotated[
     bool,
@@ -38,6 +39,20 @@ _given: ContextVar[dict[str, Any] | None] = ContextVar("text_options", default=N
 def text_options() -> dict[str, Any]:
     """Return the options of the command that runs, as `open_source` takes them; only those that are given."""
     return _given.get() or {}
+
+
+def words_for(source: str | None, sql: str | None, db: str | None, delimiter: str | None) -> list[str]:
+    """Return a source and how it is read, as the command that runs was told, for another command on it."""
+    given = text_options()
+    words = [] if source is None else [source if source == "-" else pasted(source)]
+    for option, value in (
+        ("--sql", sql),
+        ("--db", db),
+        ("--delimiter", delimiter),
+        ("--encoding", given.get("encoding")),
+    ):
+        words += [] if value is None else [option, value]
+    return words + [f"--no-{name}" for name in ("header", "quotes") if name in given]
 
 
 def reads_text(command: Callable[..., None]) -> Callable[..., None]:

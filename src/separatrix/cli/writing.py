@@ -103,6 +103,11 @@ def show_check(certificate: Any, check: Any) -> None:
         screen.print(f"rejected: {problem}", soft_wrap=True)
 
 
+def pasted(path: object) -> str:
+    """Return a path as an argument of a command, where a leading - would make it an option."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
+
+
 def plain_table(head: list[str], rows: list[list[str]], *, right: bool = False) -> Table:
     """Return a table; with ``right`` all columns but the first hold numbers."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

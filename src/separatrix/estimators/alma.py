@@ -7,7 +7,7 @@ from typing import Any
 from separatrix.certificates.data import Data
 from separatrix.certificates.margin_updates import update_bound
 from separatrix.certificates.model import MistakeBound, PlaneMeasures
-from separatrix.estimators.certified import FitRecord
+from separatrix.estimators.certified import FitRecord, no_bound
 from separatrix.estimators.fitting import number
 from separatrix.estimators.own_step import OwnStepClassifier
 from separatrix.geometry.rows import Floats
@@ -142,8 +142,8 @@ class ALMA(OwnStepClassifier):
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         """The theorem is about runs from zero over examples as they are."""
-        if not self._is_plain(record):
-            return {}
+        if why := record.not_plain():
+            return no_bound(self._states[which].all_mistakes, why)
         bound = update_bound(data, weights, bias, self._bias_constant, float(record.settings["alpha"]))
         made = self._states[which].updates
         return {"mistakes": MistakeBound(made, bound.allowed, what="updates"), "data": bound.data}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.certificates.model import BudgetCertificate, MistakeBound
 from separatrix.estimators.contract import validate_data
-from separatrix.estimators.fitting import count, encoded, joined, undone_on_error, weigh_classes
+from separatrix.estimators.fitting import count, encoded, expected, joined, undone_on_error, weigh_classes
 from separatrix.estimators.kernelled import KernelClassifier
 from separatrix.estimators.one_vs_rest import carry_over, positives
 from separatrix.estimators.online import OnlineClassifier
@@ -96,6 +98,19 @@ class BudgetedClassifier(KernelClassifier):
             require(averaged == (self.readout == "averaged"), "a state keeps no average")
             require(state.pocket is None and state.votes is None, "a state keeps what a budget has no room for")
 
+    @property
+    def certificate_(self) -> Any:
+        """Mistakes of the run, one number or a dict by class, and why they have no bound; only with a budget."""
+        if self.budget is None or not hasattr(self, "_states"):
+            raise AttributeError("certificate_ of a kernel perceptron needs a fit with a budget")
+        if self.forget == "oldest":
+            why = "the Forgetron's theorem compares the run with a plane of limited length, and none is known"
+        else:
+            why = f"no theorem that can be checked is known for forget={self.forget!r}"
+        bounds = [MistakeBound(state.all_mistakes, math.inf, why) for state in self._states]
+        kept = [BudgetCertificate(type(self).__name__, bound) for bound in bounds]
+        return kept[0] if len(kept) == 1 else dict(zip(self.classes_.tolist(), kept, strict=True))
+
     # ------------------------------------------------------------------------------------------ online
 
     @property
@@ -111,7 +126,7 @@ class BudgetedClassifier(KernelClassifier):
         y : sequence of n_samples labels
             Their classes; a class may be seen here for the first time.
         classes : sequence, optional
-            Classes to expect. Not needed.
+            Classes to expect, not needed: those of ``y`` must then be among them.
         sample_weight : sequence of n_samples floats, optional
             Weight of each example.
 
@@ -134,7 +149,7 @@ class BudgetedClassifier(KernelClassifier):
         return self._partial_fit
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        labels = joined(encoded(self, y), classes)
+        labels = expected(encoded(self, y), classes)
         return self._partial_fit_codes(X, labels.codes, labels.classes, sample_weight)
 
     def _partial_fit_codes(self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Any:

@@ -9,6 +9,7 @@ in a file, leave the data behind. The claims are about the settings of ``fit``, 
 from __future__ import annotations
 
 import hashlib
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +30,7 @@ from separatrix.certificates.model import (
 from separatrix.certificates.proving import prove
 from separatrix.estimators.fitting import weigh_classes
 from separatrix.estimators.one_vs_rest import positives
+from separatrix.geometry.device_rows import DeviceRows, rows_of, to_numpy
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.loop.problem import Problem, encode_labels
 
@@ -59,6 +61,13 @@ class FitRecord:
             except TypeError:
                 self._rows = lambda: None
 
+    def not_plain(self) -> str:
+        """Return why the theorems are not about this run: they begin at zero and take examples as they are. Else ""."""
+        if not self.one_run:
+            return "the run went on from an earlier fit, with other data or parameters"
+        weighted = self.weights is not None and not bool((self.weights == 1).all())
+        return "the theorem is about examples without weights" if weighted else ""
+
     def goes_on_in(self, settings: dict[str, Any]) -> bool:
         """Return whether a run with these settings goes on as if it were one with the last."""
         same = all(
@@ -67,20 +76,26 @@ class FitRecord:
         return self.one_run and same
 
     def rows(self) -> Rows | None:
-        """Return the rows; None if they are gone or no longer what they were."""
+        """Return the rows, in memory; None if they are gone or no longer what they were."""
         kept = self._rows()
-        rows = kept if kept is None or isinstance(kept, Rows) else Rows(kept)
-        return rows if rows is not None and _key(rows) == self._key else None
+        rows = kept if kept is None or isinstance(kept, Rows) else rows_of(kept)
+        if rows is None or _key(rows) != self._key:
+            return None
+        return Rows(to_numpy(rows.values)) if isinstance(rows, DeviceRows) else rows
 
 
 def _size(rows: Rows) -> int:
     values = rows.values
+    if isinstance(rows, DeviceRows):
+        return 8 * math.prod(rows.shape)
     return int(values.data.nbytes + values.indices.nbytes if is_sparse(values) else values.nbytes)
 
 
 def _key(rows: Rows) -> tuple[Any, ...]:
     n = rows.shape[0]
-    if _size(rows) > _KEYED and n > _SOME:
+    if isinstance(rows, DeviceRows):
+        rows = rows.sample(_SOME)
+    elif _size(rows) > _KEYED and n > _SOME:
         rows = Rows(rows.values[np.linspace(0, n - 1, _SOME).astype(np.intp)])
     return n, hashlib.blake2b(_core.row_keys(rows.matrix, 0, 1).tobytes(), digest_size=16).digest()
 
@@ -175,6 +190,11 @@ class Certified:
         return {name: value for name, value in state.items() if name != "_fit_record"}
 
 
+def no_bound(made: int, why: str) -> dict[str, Any]:
+    """Return mistakes made, and why no bound on them is known."""
+    return {"mistakes": MistakeBound(made, math.inf, why)}
+
+
 def within_bound(
     data: Data, made: int, constant: float, factor: Callable[[float], float] = lambda square: square
 ) -> dict[str, Any]:
@@ -186,7 +206,7 @@ def within_bound(
     proof = prove(data, certificate.witness)
     radius = proof.radius(constant)
     if not radius * radius > _VANISHING:
-        return {}
+        return no_bound(made, "the values are so small that steps vanish in rounding")
     square = radius * radius
     widened = factor(square) / square
     allowed = proof.mistakes(constant) * (widened if widened == 1.0 else widened * _OUTWARD)

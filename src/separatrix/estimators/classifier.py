@@ -35,7 +35,8 @@ from separatrix.estimators.fitting import (
     weigh_classes,
 )
 from separatrix.estimators.kept_errors import count_wrong, verified, with_kept_errors
-from separatrix.estimators.one_vs_rest import predicted_codes
+from separatrix.estimators.one_vs_rest import codes_as_labels, predicted_codes
+from separatrix.geometry.device_rows import DeviceRows, rows_of, to_numpy
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.monitor import Recording
@@ -129,6 +130,14 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     def _check_rule(self) -> None:
         """Refuse parameters that cannot be meant."""
+
+    def _check_device(self) -> None:
+        """Refuse rows on a device where there is no solver for them."""
+        name = type(self).__name__
+        raise TypeError(
+            f"{name} learns from rows in memory only: copy them there (X.cpu() in torch, X.get() in CuPy); "
+            "LinearSVM and LogisticRegression take rows on a device"
+        )
 
     def _default_stop(self) -> Stop | None:
         """Return the stop rule for ``stop=None``, if there is one besides ``max_iter``."""
@@ -260,7 +269,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
         check_is_fitted(self, "classes_")
-        rows = Rows(X)
+        rows = rows_of(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         with np.errstate(over="ignore", invalid="ignore"):
             return rows.checked_activations(self._decide(rows))
@@ -272,7 +281,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row; a tie is positive, except with ``boundary="negative"``."""
         codes = self._predict_codes(X)
-        return np.asarray(self.classes_[codes])
+        return codes_as_labels(codes, self.classes_)
 
     def _predict_codes(self, X: Any) -> NDArray[np.intp]:
         """Return the place in ``classes_`` of each row's class."""
@@ -293,7 +302,10 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     def _problem(self, X: Any, labels: Labels, sample_weight: Any, *, online: bool = False) -> Problem:
         """Check the data; online, against the width and the classes that are known already."""
         later = online and hasattr(self, "_states")
-        rows = Rows(X)
+        rows = rows_of(X)
+        if isinstance(rows, DeviceRows):
+            self._check_device()
+            sample_weight = None if sample_weight is None else to_numpy(sample_weight)
         validate_data(self, X, reset=not later, skip_check_array=True)
         bias = self._bias_for(later)
         if later:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.device_rows import namespace, on_device, to_numpy
 from separatrix.geometry.rows import is_sparse
 from separatrix.loop.engines import check_reduction
 from separatrix.loop.problem import Labels, Problem, check_weights, encode_labels
@@ -77,11 +78,29 @@ def encoded(estimator: Any, y: Any) -> Labels:
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    if on_device(y):
+        labels = device_labels(y)
+        if labels is not None:
+            return labels
+        y = to_numpy(y)
     if not (isinstance(y, np.ndarray) and y.ndim == 1):
         from sklearn.utils import column_or_1d
 
         y = column_or_1d(y, warn=True)
     return encode_labels(y)
+
+
+def device_labels(y: Any) -> Labels | None:
+    """Return labels on a device as codes, if they are two whole numbers; None for others."""
+    xp = namespace(y)
+    if y.ndim != 1 or not y.shape[0] or not xp.isdtype(y.dtype, "integral"):
+        return None
+    low, high = xp.min(y), xp.max(y)
+    if not bool(xp.all((y == low) | (y == high))):
+        return None
+    classes = np.unique(np.array([int(low), int(high)], dtype=to_numpy(y[:1]).dtype))
+    codes = to_numpy(xp.astype(y == high, xp.int32)) if len(classes) > 1 else np.zeros(y.shape[0], dtype=np.int32)
+    return Labels(classes, codes)
 
 
 def checked_labels(codes: Any, classes: NDArray[Any]) -> Labels:
@@ -108,6 +127,20 @@ def joined(labels: Labels, *others: Any) -> Labels:
         raise ValueError(f"labels must be all numbers or all text; found {shown}")
     classes = np.asarray(np.unique(np.concatenate(parts)))
     return Labels(classes, np.searchsorted(classes, labels.classes).astype(np.int32)[labels.codes])
+
+
+def expected(labels: Labels, classes: Any) -> Labels:
+    """Return the labels as codes of all expected classes, where they are given; refuse a label that is none of them."""
+    whole = joined(labels, classes)
+    if classes is not None:
+        known = encode_labels(classes).classes
+        unknown = np.setdiff1d(labels.classes, known).tolist()
+        if unknown:
+            raise ValueError(
+                f"y holds the label {unknown[0]!r}, which is not in classes={known.tolist()!r}: add it there, or leave "
+                "classes out, and new classes are learned when they are first seen"
+            )
+    return whole
 
 
 def weigh_classes(problem: Problem, class_weight: Any) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from separatrix.certificates.data import Data
 from separatrix.certificates.joint import JointPlanes, joint_certificate, measure_joint
 from separatrix.certificates.model import PlaneMeasures
-from separatrix.estimators.certified import FitRecord, within_bound
+from separatrix.estimators.certified import FitRecord, no_bound, within_bound
 from separatrix.estimators.fitting import threads
+from separatrix.estimators.kept_errors import HiddenMistakes
 from separatrix.estimators.linear import RuleClassifier
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import predicted_ties, ties
@@ -21,6 +22,7 @@ from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.readouts import read
 from separatrix.loop.state import State
 from separatrix.models.validity import require
+from separatrix.stops import Stop
 
 MULTI_CLASS = ("ovr", "joint")
 
@@ -37,9 +39,9 @@ class JointClassifier(RuleClassifier):
 
     multi_class: str
 
-    def _theorem(self, record: FitRecord, state: State) -> Theorem | None:
-        """Return the bound on the mistakes of the run, None where the theorem does not apply."""
-        return None
+    def _theorem(self, record: FitRecord, state: State) -> Theorem | str:
+        """Return the bound on the mistakes of the run, or why the theorem does not apply."""
+        return "no theorem is known for this model"
 
     @property
     def _joint(self) -> JointState | None:
@@ -101,6 +103,9 @@ class JointClassifier(RuleClassifier):
         if not self._is_joint(n_classes):
             super()._assign_classes(states, n_classes)
 
+    def _hidden_mistakes(self, problem: Problem, stop: Stop) -> HiddenMistakes | None:
+        return None if self._is_joint(len(problem.classes)) else super()._hidden_mistakes(problem, stop)
+
     def _joins_tasks(self) -> bool:
         return len(self._states) > 1
 
@@ -119,7 +124,9 @@ class JointClassifier(RuleClassifier):
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         theorem = self._theorem(record, self._states[which])
-        return {} if theorem is None else within_bound(data, theorem.made, self._bias_constant, theorem.factor)
+        if isinstance(theorem, str):
+            return no_bound(self._states[which].all_mistakes, theorem)
+        return within_bound(data, theorem.made, self._bias_constant, theorem.factor)
 
     def _certificates(self, record: FitRecord, rows: Rows) -> Any:
         state = self._joint
@@ -131,8 +138,8 @@ class JointClassifier(RuleClassifier):
         name = "the weights of the model" if self.readout != "last" else last.source
         return joint_certificate(
             type(self).__name__, part, Labels(self.classes_, codes), JointPlanes(name, self.coef_, self.intercept_),
-            constant=self._bias_constant, mistakes=None if theorem is None else theorem.made,
-            factor=(lambda square: square) if theorem is None else theorem.factor,
+            constant=self._bias_constant, mistakes=theorem.made if isinstance(theorem, Theorem) else state.all_mistakes,
+            factor=theorem.factor if isinstance(theorem, Theorem) else theorem,
             others=() if self.readout == "last" else (last,),
         )  # fmt: skip
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix import _core
 from separatrix.certificates.data import binary_data
 from separatrix.certificates.model import wrong_sides
 from separatrix.estimators.one_vs_rest import positives, predicted_codes
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
-from separatrix.loop.state import Status
+from separatrix.loop.state import State, Status
 from separatrix.stops import add_kept_errors, counts_errors, errors_seen
 
 _BLOCK = 1 << 22  # activations held at once
@@ -110,6 +111,43 @@ def count_exactly(
         data = binary_data(rows, problem.classes, codes, True, code)
         wrong |= wrong_sides(data, weights, bias, ties, n_jobs)
     return int(np.count_nonzero(wrong)), len(wrong)
+
+
+class HiddenMistakes:
+    """The rows that the weights of a task get wrong as they are read: as predicted, or as decided without rounding.
+
+    Called with a state it returns them. ``ties`` says whether a tie is wrong for a negative and for a positive row.
+    """
+
+    def __init__(self, problem: Problem, ties: tuple[bool, bool], n_jobs: int) -> None:
+        self._problem, self._ties, self._n_jobs = problem, ties, n_jobs
+        self._data: dict[int, Any] = {}
+        self._none: dict[int, int] = {}  # the updates after which a task had none
+
+    def __call__(self, state: State) -> NDArray[np.uint32]:
+        """Return the rows of positive weight that this state gets wrong."""
+        if self.rules_out([state]):
+            return np.empty(0, dtype=np.uint32)
+        problem, code = self._problem, state.positive
+        kept = None if problem.weights is None else np.flatnonzero(problem.weights > 0)
+        if code not in self._data:
+            rows = problem.rows if kept is None else Rows(problem.rows.values[kept])
+            codes = problem.codes if kept is None else problem.codes[kept]
+            self._data[code] = binary_data(rows, problem.classes, codes, True, code)
+        weights, bias = state.unit * state.weights, state.unit * state.bias
+        wrong = wrong_sides(self._data[code], weights, bias, self._ties, self._n_jobs)
+        if state.unit != 1:  # the run has seen other products than predictions will
+            rows, signs = self._data[code].rows, self._data[code].signs
+            margins = signs * _core.decide(rows.matrix, weights[None, :], np.array([bias]), self._n_jobs)[:, 0]
+            wrong |= (margins < 0) | ((margins == 0) & np.where(signs > 0, self._ties[1], self._ties[0]))
+        if not wrong.any():
+            self._none[code] = state.updates
+        found = np.flatnonzero(wrong)
+        return np.asarray(found if kept is None else kept[found], dtype=np.uint32)
+
+    def rules_out(self, states: Sequence[Any]) -> bool:
+        """Whether it has found that these states make none."""
+        return all(self._none.get(state.positive) == state.updates for state in states)
 
 
 def compare(problem: Problem, predicted: NDArray[np.intp]) -> tuple[int, int]:

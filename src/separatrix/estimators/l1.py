@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from separatrix.estimators.fitting import number
+from separatrix.estimators.solved import MOST_HIDDEN, hiding
 from separatrix.geometry.rows import Floats
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import TimeLimit
 from separatrix.svm.l1 import SparseRun
-from separatrix.svm.sparse_penalty import SparseTask
+from separatrix.svm.sparse_penalty import SparseSolution, SparseTask
 from separatrix.text import times
 
 PENALTIES = ("l2", "l1", "elasticnet")
@@ -77,19 +78,18 @@ def sparse_run(task: SparseTask, tol: float, weights: Floats, bias: float) -> Sp
     return SparseRun(task, tol, weights.copy(), bias if task.free else 0.0)
 
 
-def sparse_sentence(run: SparseRun, *, interrupted: bool, limit: TimeLimit | None) -> Status:
-    """Return how a run ended, and how many weights are not zero."""
-    solution = run.solution
+def sparse_sentence(run: SparseRun, solution: SparseSolution, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+    """Return how a run ended that came to this solution, and how many weights are not zero."""
     gap, iterations = f"relative duality gap {solution.relative_gap:.1e}", times(run.iterations, "iteration")
     verb = "is" if solution.support == 1 else "are"
     count = f"{solution.support:,} of {len(solution.weights):,} weights {verb} not zero"
     hidden = solution.rounding / max(solution.primal, solution.least)
-    if run.ended == "gap" and math.isfinite(hidden):
+    if run.ended == "gap" and hidden <= MOST_HIDDEN:
         doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
         text = f"converged after {iterations}: {gap}, at most tol={run.tol:g}{doubt}; {count}"
         return Status(text, True, interrupted=interrupted)
     if run.ended == "gap":
-        text = f"stopped after {iterations}: {gap}, but rounding could hide any other; {count}"
+        text = f"stopped after {iterations}: {gap}, {hiding(hidden)}; {count}"
         return Status(text, False, interrupted=interrupted)
     if run.ended == "halted" and interrupted:
         return Status(f"interrupted in iteration {run.iterations + 1}: {gap}; {count}", False, interrupted=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from separatrix import _core
 from separatrix.estimators.certified import Certified, FitRecord
 from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.fitting import threads
-from separatrix.estimators.kept_errors import count_exactly
+from separatrix.estimators.kept_errors import HiddenMistakes, count_exactly
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
 from separatrix.estimators.online import OnlineClassifier
+from separatrix.geometry.device_rows import DeviceRows
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.engines import predicted_ties, ties
 from separatrix.loop.order import order_of
@@ -28,7 +29,7 @@ from separatrix.loop.readouts import read
 from separatrix.loop.solve import STARTS, new_state, solve_tasks
 from separatrix.loop.state import State
 from separatrix.models.validity import is_array, is_real, require
-from separatrix.stops import Stop
+from separatrix.stops import NoMistakes, Stop, held_out_fraction
 
 
 class LinearClassifier(Certified, Classifier):
@@ -40,6 +41,11 @@ class LinearClassifier(Certified, Classifier):
     _state: type  # the class of what each task keeps
 
     def _decide(self, rows: Rows) -> Floats:
+        if isinstance(rows, DeviceRows):
+            scores = rows.decide(self.coef_, self.intercept_)
+            if not bool(rows.xp.all(rows.xp.isfinite(scores))):
+                rows.check_finite()
+            return cast(Floats, scores[:, 0] if scores.shape[1] == 1 else scores)
         activations = _core.decide(rows.matrix, self.coef_, self.intercept_, threads(self.n_jobs))
         if not np.isfinite(activations).all():
             rows.check_finite()
@@ -122,7 +128,7 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
                 problem, self._rule(), states, stop=stop, readout=self.readout, boundary=self.boundary,
                 order=order_of(self.shuffle), batch_size=self.batch_size,
                 reduction=self.reduction, seed=seed, n_jobs=threads(self.n_jobs), observers=observers,
-                record=self.record, every=self.every,
+                record=self.record, every=self.every, hidden_mistakes=self._hidden_mistakes(problem, stop),
             )  # fmt: skip
             self._spread.add_sample(problem.rows)
             for state in states:
@@ -137,6 +143,13 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
             self.n_iter_ = max(solution.n_epochs for solution in solutions)
             self.n_updates_ = sum(solution.n_updates for solution in solutions)
             self.status_ = joint_status(solutions, self.classes_)
+
+    def _hidden_mistakes(self, problem: Problem, stop: Stop) -> HiddenMistakes | None:
+        """Return what finds mistakes that rounding hides, for a run that is to make none with the weights it keeps."""
+        whole = held_out_fraction(stop) == 0 and any(isinstance(part, NoMistakes) for part in stop.parts)
+        if not (whole and self._loop_proves()):
+            return None
+        return HiddenMistakes(problem, ties(self.boundary), threads(self.n_jobs))
 
     def _assign_classes(self, states: list[State], n_classes: int) -> None:
         """Say which class each state is of."""

@@ -9,26 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from separatrix import _core
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures, SoftMargin
 from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.loss_proofs import proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
-from separatrix.estimators.solved import CostedRows, Ended, SolvedClassifier, one_or_all
+from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
+from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
+from separatrix.svm.centring import bias_within, restored
 from separatrix.svm.hard import HardRun
 from separatrix.svm.solve import Run
 from separatrix.svm.sparse_penalty import SparseTask
-from separatrix.svm.task import MarginTask
+from separatrix.svm.task import DualSolution, MarginTask
 from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
+_OF_ROWS = ("support_", "n_support_", "dual_coef_", "slack_")
+_MOST_FETCHED = 1 << 20  # numbers about rows that are fetched from a device
 
 
 @dataclass(eq=False)
@@ -133,9 +136,12 @@ class LinearSVM(SolvedClassifier):
 
     Notes
     -----
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+
     A sample weight
     multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
-    double.
+    double. With a free intercept and a finite C, columns far from the origin (timestamps) are read less their means;
+    the weights and the intercept are those of X as it is.
 
     Ctrl-C ends the run within a second or so; the estimator is then fitted with the best model so far and its
     gap, and KeyboardInterrupt is raised.
@@ -235,8 +241,10 @@ class LinearSVM(SolvedClassifier):
         if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
             del self.margin_bracket_
         counted = self._costed_rows(problem)
-        rows, costs, squares, kept = counted
         bias, free = self._bias_kind()
+        if free and not math.isinf(self.C):
+            counted = counted.centred()
+        rows, costs, squares, kept = counted
         ratio = self._ratio
 
         def solve_sparsely(state: SparseState, epochs: int, halted: Callable[[], bool]) -> None:
@@ -248,7 +256,8 @@ class LinearSVM(SolvedClassifier):
             if state.run is not None and state.run.ended in ("gap", "rounding"):
                 return  # it was done before the others were cut short
             if state.run is None:
-                state.run = sparse_run(task, float(self.tol), state.weights, state.bias if self.fit_intercept else 0.0)
+                start = bias_within(rows, state.weights, state.bias) if self.fit_intercept else 0.0
+                state.run = sparse_run(task, float(self.tol), state.weights, start)
             state.run.task = task
             state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
             state.run.go(epochs, halted)
@@ -256,6 +265,11 @@ class LinearSVM(SolvedClassifier):
         def ask(state: Any, epochs: int, halted: Callable[[], bool]) -> None:
             if ratio > 0:
                 solve_sparsely(state, epochs, halted)
+                return
+            if isinstance(rows, DeviceRows):
+                state.run = self._device_run(problem, counted, state.positive, self.loss, fetch=self._fetches(problem))
+                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+                state.run.go(epochs, halted)
                 return
             signs = np.where(problem.codes == state.positive, 1.0, -1.0)
             task = MarginTask(
@@ -267,7 +281,9 @@ class LinearSVM(SolvedClassifier):
                 start = None
                 if state.alpha is not None:
                     start = np.minimum(state.alpha if kept is None else state.alpha[kept], costs)
-                plane = None if state.weights is None else (state.weights, state.bias)
+                plane = None
+                if state.weights is not None:
+                    plane = state.weights, bias_within(rows, state.weights, state.bias)
                 state.run = (HardRun if task.hard else Run)(task, float(self.tol), seed, start, plane)
             state.run.task = task
             state.run.tell = self._teller(problem, state.positive) if self.verbose else None
@@ -291,21 +307,18 @@ class LinearSVM(SolvedClassifier):
         """Set the fitted attributes from the runs."""
         self._spread.add_sample(problem.rows)
         runs: list[Any] = [state.run for state in states if state.run is not None]
-        answers = [run.solution for run in runs]
-        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
-        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
+        everything, squared = float(counted.costs.sum()), self.loss == "squared_hinge"
+        answers = [restored(counted.rows, run.solution, everything, squared=squared) for run in runs]
         alone = len(states) == 1
         self.coef_ = np.stack([answer.weights for answer in answers])
         self.intercept_ = np.array([answer.bias for answer in answers])
-        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
-        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
-        self.dual_coef_ = (signs * alphas)[:, self.support_]
-        if counted.kept is None and not self._ratio:
-            self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
-        else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
-            scores = _core.decide(problem.rows.matrix, self.coef_, self.intercept_, 1)
-            slack = np.maximum(1.0 - signs.T * scores, 0.0)
-            self.slack_ = slack[:, 0] if alone else slack
+        device = isinstance(problem.rows, DeviceRows)
+        alphas: Any = [None] * len(answers)
+        if self._fetches(problem):
+            alphas = self._keep_of_rows(problem, states, answers, counted)
+        else:
+            for name in _OF_ROWS:
+                self.__dict__.pop(name, None)
         with np.errstate(divide="ignore", over="ignore"):
             self.margin_ = one_or_all([float(1.0 / _length(answer.weights)) for answer in answers])
         self.objective_ = one_or_all([answer.primal for answer in answers])
@@ -320,15 +333,39 @@ class LinearSVM(SolvedClassifier):
         sparse = self._ratio > 0
         self.n_iter_ = max(run.iterations - (run.iterations_before if sparse else 0) for run in runs)
         sentence = sparse_sentence if sparse else _sentence
-        ends = [Ended(sentence(run, interrupted=interrupted, limit=limit), run.epochs) for run in runs]
+        ends = [
+            Ended(sentence(run, answer, interrupted=interrupted, limit=limit), run.epochs)
+            for run, answer in zip(runs, answers, strict=True)
+        ]
         self.status_ = joint_status(ends, problem.classes)
         self._cut_short = any(run.ended == "halted" for run in runs)
-        for state, run, alpha in zip(states, runs, alphas, strict=True):
-            if not sparse:
+        for state, run, answer, alpha in zip(states, runs, answers, alphas, strict=True):
+            if not sparse and not device:
                 state.alpha = alpha
-            state.weights, state.bias = run.solution.weights.copy(), float(run.solution.bias)
+            state.weights, state.bias = answer.weights.copy(), float(answer.bias)
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
+
+    def _fetches(self, problem: Problem) -> bool:
+        """Whether what is known of each row is kept: of rows on a device only if they are few."""
+        numbers = problem.n * len(positives(len(problem.classes)))
+        return not isinstance(problem.rows, DeviceRows) or numbers <= _MOST_FETCHED
+
+    def _keep_of_rows(self, problem: Problem, states: list[Any], answers: list[Any], counted: CostedRows) -> Any:
+        """Set the attributes that are about rows; return their dual weights, task by task."""
+        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
+        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
+        alone = len(states) == 1
+        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
+        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
+        self.dual_coef_ = (signs * alphas)[:, self.support_]
+        if counted.kept is None and not self._ratio:
+            self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
+        else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
+            scores = to_numpy(self._decide(problem.rows)).reshape(problem.n, -1)
+            slack = np.maximum(1.0 - signs.T * scores, 0.0)
+            self.slack_ = slack[:, 0] if alone else slack
+        return alphas
 
     def _claims(
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
@@ -337,6 +374,8 @@ class LinearSVM(SolvedClassifier):
         ratio = ratio_of(settings["penalty"], settings["l1_ratio"])
         if ratio > 0:
             return {"objective": proved_sparse(record, data, weights, bias, ratio)}
+        if not hasattr(self, "dual_coef_"):
+            return {}  # what no one kept cannot be claimed
         signed = np.zeros(len(record.codes))
         signed[self.support_] = self.dual_coef_[which]
         costs = np.full(data.n, float(settings["C"]))
@@ -372,9 +411,8 @@ def _length(weights: Floats) -> Any:
     return length if length > 0.0 or largest == 0.0 else largest * np.linalg.norm(weights / largest)
 
 
-def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status:
-    """Return how a run ended."""
-    answer = run.solution
+def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+    """Return how a run ended that came to this answer."""
     epochs = times(run.epochs, "epoch")
     if run.ended == "inseparable":
         assert run.witness is not None
@@ -391,8 +429,8 @@ def _sentence(run: Run, *, interrupted: bool, limit: TimeLimit | None) -> Status
         method = "the interior-point method" if run.newton is None else "Newton's method"
         by = f"after {epochs}" if run.epochs else f"by {method}"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
-        if not math.isfinite(hidden):
-            return Status(f"stopped {by}: {gap}, but rounding could hide any other", False, interrupted=interrupted)
+        if not hidden <= MOST_HIDDEN:
+            return Status(f"stopped {by}: {gap}, {hiding(hidden)}", False, interrupted=interrupted)
         doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
         return Status(f"converged {by}: {gap}, at most tol={run.tol:g}{doubt}", True, interrupted=interrupted)
     if interrupted:

@@ -18,20 +18,22 @@ from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence,
 from separatrix.estimators.loss_proofs import multinomial_certificate, proved_log_loss, proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
-from separatrix.estimators.solved import Ended, SolvedClassifier, one_or_all
+from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
 from separatrix.estimators.unpenalised import ADVICE, LikelihoodRun, likelihood_sentence
+from separatrix.geometry.device_rows import DeviceRows
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import Status
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
+from separatrix.svm.centring import bias_within, restored
 from separatrix.svm.l1 import SparseRun
 from separatrix.svm.logistic import LogisticSolution, LogisticTask
 from separatrix.svm.multinomial import MultinomialRun
 from separatrix.svm.multinomial_bounds import MultinomialSolution, first_offsets
 from separatrix.svm.multinomial_task import MultinomialTask
 from separatrix.svm.newton import LogisticRun
-from separatrix.svm.sparse_penalty import SparseTask
+from separatrix.svm.sparse_penalty import SparseSolution, SparseTask
 from separatrix.svm.unpenalised import UnpenalisedTask
 from separatrix.text import times
 
@@ -157,8 +159,13 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
     Notes
     -----
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
     all sums are double.
+
+    Of two classes with a free intercept, columns far from the origin (timestamps) are read less their means; the
+    weights and the intercept are those of X as it is.
 
     The weights and biases of a multinomial model add up to 0 over the classes, as scikit-learn's do.
 
@@ -272,6 +279,11 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 what = f"l1_ratio={self.l1_ratio!r}" if self.l1_ratio > 0 else "C=inf"
                 raise ValueError(f"multi_class='multinomial' needs an L2 penalty; found {what}: use multi_class='ovr'")
             return False
+        if isinstance(problem.rows, DeviceRows) and k > 2 and self.multi_class != "ovr":
+            raise ValueError(
+                f"several classes are not learned together on a device (found multi_class={self.multi_class!r}): use "
+                "'ovr', or rows in memory"
+            )
         few = k <= _MOST_CLASSES and k * problem.d <= _MOST_WEIGHTS
         return k > 2 and (self.multi_class == "multinomial" or (self.multi_class == "auto" and few))
 
@@ -321,7 +333,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
             self.objective_, self.duality_gap_ = solution.primal, solution.proven_gap
             self.history_ = run.history
             self.n_iter_ = run.iterations - run.iterations_before
-            self.status_ = _sentence(run, interrupted=pressed, limit=limit)
+            self.status_ = _sentence(run, solution, interrupted=pressed, limit=limit)
             self._cut_short = run.ended == "halted"
             state.weights, state.bias = self.coef_.copy(), self.intercept_.copy()
             state.run = run.put_down() if self._cut_short and self.warm_start else None
@@ -330,10 +342,19 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self._solve_each([state], stop, ask, keep)
 
     def _run_each(self, problem: Problem, states: list[Any], stop: Stop) -> None:
-        rows, costs, squares, kept = self._costed_rows(problem)
+        counted = self._costed_rows(problem)
+        given = counted.rows
         bias, free = self._bias_kind()
+        if free and not math.isinf(self.C):
+            counted = counted.centred()
+        rows, costs, squares, kept = counted
 
         def ask(state: LogisticState, epochs: int, halted: Callable[[], bool]) -> None:
+            if isinstance(rows, DeviceRows):
+                state.run = self._device_run(problem, counted, state.positive, "log", fetch=False)
+                state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
+                state.run.go(epochs, halted)
+                return
             signs = self._signs_of(problem, state, kept)
             if math.isinf(self.C):
                 likelihood = UnpenalisedTask(rows, signs, costs, free)
@@ -344,7 +365,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 return
             if state.run is not None and state.run.ended in ("gap", "rounding"):
                 return  # it was done before the others were cut short
-            start, tol = state.bias if self.fit_intercept else 0.0, float(self.tol)
+            start = bias_within(rows, state.weights, state.bias) if self.fit_intercept else 0.0
+            tol = float(self.tol)
             run: Any = state.run
             if self.l1_ratio > 0:
                 ratio = float(self.l1_ratio)
@@ -360,10 +382,16 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
             run.go(epochs, halted)
 
         self._solve_each(
-            states, stop, ask, lambda pressed, limit: self._keep(problem, states, interrupted=pressed, limit=limit)
-        )
-        if _HUGE <= self.C < math.inf and all(
-            least(rows, self._signs_of(problem, state, kept), state.weights, state.bias)[0] > 0.0 for state in states
+            states, stop, ask,
+            lambda pressed, limit: self._keep(problem, states, counted, interrupted=pressed, limit=limit),
+        )  # fmt: skip
+        if (
+            _HUGE <= self.C < math.inf
+            and not isinstance(given, DeviceRows)
+            and all(
+                least(given, self._signs_of(problem, state, kept), state.weights, state.bias)[0] > 0.0
+                for state in states
+            )
         ):
             note = "the classes are separable: without a penalty the weights would grow without bound"
             text = f"{self.status_.text}; {note}"
@@ -376,19 +404,29 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         return signs if kept is None else signs[kept]
 
     def _keep(
-        self, problem: Problem, states: list[LogisticState], *, interrupted: bool, limit: TimeLimit | None
+        self,
+        problem: Problem,
+        states: list[LogisticState],
+        counted: CostedRows,
+        *,
+        interrupted: bool,
+        limit: TimeLimit | None,
     ) -> None:
         """Set the fitted attributes from the runs."""
         self._spread.add_sample(problem.rows)
         runs: list[Any] = [state.run for state in states if state.run is not None]
-        solutions = [run.solution for run in runs]
+        everything = float(counted.costs.sum())
+        solutions = [restored(counted.rows, run.solution, everything, squared=False) for run in runs]
         self.coef_ = np.stack([solution.weights for solution in solutions])
         self.intercept_ = np.array([solution.bias for solution in solutions])
         self.objective_ = one_or_all([solution.primal for solution in solutions])
         self.duality_gap_ = one_or_all([solution.proven_gap for solution in solutions])
         self.history_: Any = runs[0].history if len(runs) == 1 else [run.history for run in runs]
         self.n_iter_ = max(run.iterations - run.iterations_before for run in runs)
-        ends = [Ended(_sentence(run, interrupted=interrupted, limit=limit), run.iterations) for run in runs]
+        ends = [
+            Ended(_sentence(run, solution, interrupted=interrupted, limit=limit), run.iterations)
+            for run, solution in zip(runs, solutions, strict=True)
+        ]
         self.status_ = joint_status(ends, problem.classes)
         if math.isinf(self.C):
             proofs = [run.separation for run in runs]
@@ -438,19 +476,23 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
 
 def _sentence(
-    run: LogisticRun | SparseRun | LikelihoodRun | MultinomialRun, *, interrupted: bool, limit: TimeLimit | None
+    run: LogisticRun | SparseRun | LikelihoodRun | MultinomialRun,
+    solution: LogisticSolution | SparseSolution | MultinomialSolution,
+    *,
+    interrupted: bool,
+    limit: TimeLimit | None,
 ) -> Status:
-    """Return how a run ended."""
-    if isinstance(run, SparseRun):
-        return sparse_sentence(run, interrupted=interrupted, limit=limit)
+    """Return how a run ended that came to this solution."""
+    if isinstance(solution, SparseSolution):
+        assert isinstance(run, SparseRun)
+        return sparse_sentence(run, solution, interrupted=interrupted, limit=limit)
     if isinstance(run, LikelihoodRun):
         return likelihood_sentence(run, interrupted=interrupted, limit=limit)
-    solution: LogisticSolution | MultinomialSolution = run.solution
     gap, iterations = f"relative duality gap {solution.relative_gap:.1e}", times(run.iterations, "iteration")
     hidden = solution.rounding / max(solution.primal, solution.least)
     if run.ended == "gap":
-        if not math.isfinite(hidden):
-            text = f"stopped after {iterations}: {gap}, but rounding could hide any other"
+        if not hidden <= MOST_HIDDEN:
+            text = f"stopped after {iterations}: {gap}, {hiding(hidden)}"
             return Status(text, False, interrupted=interrupted)
         doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
         text = f"converged after {iterations}: {gap}, at most tol={run.tol:g}{doubt}"

@@ -6,11 +6,12 @@ One class is one task ("this class?"), two are one ("the second class?"), more a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.geometry.device_rows import namespace, on_device, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.loop.state import Status
 
@@ -19,10 +20,29 @@ def predicted_codes(activations: Floats, n_classes: int, *, tie_is_positive: boo
     """Return the code of the class that each row's activations predict: by sign for two classes, by size for more."""
     if n_classes == 1:
         return np.zeros(len(activations), dtype=np.intp)
+    if on_device(activations):
+        return cast(NDArray[np.intp], _codes_on_device(activations, tie_is_positive=tie_is_positive))
     if activations.ndim == 2:
         return np.asarray(activations.argmax(axis=1))
     positive = activations >= 0 if tie_is_positive else activations > 0
     return positive.astype(np.intp)
+
+
+def _codes_on_device(activations: Any, *, tie_is_positive: bool) -> Any:
+    xp = namespace(activations)
+    if activations.ndim == 2:
+        return xp.argmax(activations, axis=1)
+    return xp.astype(activations >= 0 if tie_is_positive else activations > 0, xp.int64)
+
+
+def codes_as_labels(codes: Any, classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels of codes: beside them on their device if they are numbers, else in memory."""
+    if not on_device(codes):
+        return np.asarray(classes[codes])
+    if classes.dtype.kind not in "iufb":
+        return np.asarray(classes[to_numpy(codes)])
+    xp = namespace(codes)
+    return cast(NDArray[Any], xp.take(xp.asarray(classes, device=codes.device), codes))
 
 
 class Mirrored(Protocol):

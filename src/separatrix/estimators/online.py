@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from separatrix.estimators.classifier import Classifier
 from separatrix.estimators.contract import with_callbacks
-from separatrix.estimators.fitting import encoded, joined, undone_on_error
+from separatrix.estimators.fitting import encoded, expected, undone_on_error
 from separatrix.geometry.moments import Moments
 from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem
@@ -41,7 +41,7 @@ class OnlineClassifier(Classifier):
         y : sequence of n_samples labels
             Their classes; a class may be seen here for the first time.
         classes : sequence, optional
-            Classes to expect. Not needed.
+            Classes to expect, not needed: those of ``y`` must then be among them.
         sample_weight : sequence of n_samples floats, optional
             Weight of each example.
 
@@ -50,7 +50,7 @@ class OnlineClassifier(Classifier):
         self
             This estimator.
         """
-        labels = joined(encoded(self, y), classes)
+        labels = expected(encoded(self, y), classes)
         return self._partial_fit_codes(X, labels.codes, labels.classes, sample_weight)
 
     def _partial_fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:

@@ -28,11 +28,6 @@ class OwnStepClassifier(RuleClassifier):
     def _watch_mark(self) -> tuple[Any, ...]:
         return (repr(self._rule()),)
 
-    @staticmethod
-    def _is_plain(record: FitRecord) -> bool:
-        """Return whether the theorems are about such a run: over the same data since zero, examples as they are."""
-        return record.one_run and (record.weights is None or bool((record.weights == 1).all()))
-
 
 def updates_of(state: State, record: FitRecord) -> Updates:
     """Return what is known of the updates of a run."""

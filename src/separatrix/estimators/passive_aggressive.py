@@ -160,7 +160,7 @@ class PassiveAggressive(OwnStepClassifier, JointClassifier):
             return PA()
         return PA1(C=cost) if self.variant == "pa1" else PA2(C=cost)
 
-    def _theorem(self, record: FitRecord, state: State) -> Theorem | None:
+    def _theorem(self, record: FitRecord, state: State) -> Theorem | str:
         """The theorems are about runs from zero over examples as they are.
 
         With ``tau`` as above and a plane u that has a margin of at least 1 everywhere, the sum of
@@ -168,8 +168,8 @@ class PassiveAggressive(OwnStepClassifier, JointClassifier):
         least 1 / R^2 (PA), min(C, 1 / R^2) (PA-I) or 1 / (R^2 + 1 / (2 C)) (PA-II, where the lemma holds for
         ``q + 1 / (2 C)``).
         """
-        if not self._is_plain(record):
-            return None
+        if why := record.not_plain():
+            return why
         cost, variant = float(record.settings["C"]), record.settings["variant"]
         factors = {
             "pa": lambda square: square,
@@ -184,7 +184,7 @@ class PassiveAggressive(OwnStepClassifier, JointClassifier):
         """Where no plane is known to separate the data, PA-I and PA-II have a bound by the losses of the model's."""
         claims = super()._claims(record, data, which, weights, bias, measured)
         bound, settings = claims.get("mistakes"), record.settings
-        if bound is None or math.isfinite(bound.allowed) or settings["variant"] == "pa":
+        if bound is None or bound.why or math.isfinite(bound.allowed) or settings["variant"] == "pa":
             return claims
         updates, squared = updates_of(self._states[which], record), settings["variant"] == "pa2"
         allowed = aggressive_bound(

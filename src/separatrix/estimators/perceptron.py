@@ -236,13 +236,17 @@ class Perceptron(JointClassifier):
         eta, margin = number("eta0", self.eta0), number("margin", self.margin)
         return MarginPerceptron(eta=eta, margin=margin) if margin else PerceptronRule(eta=eta)
 
-    def _theorem(self, record: FitRecord, state: State) -> Theorem | None:
+    def _theorem(self, record: FitRecord, state: State) -> Theorem | str:
         """The theorem is about runs from zero, one example at a time and as it is, that learn from mistakes only."""
-        start, margin = record.settings["init"], record.settings["margin"]
-        plain = record.weights is None or bool((record.weights == 1).all())
-        plain = plain and record.settings["batch_size"] == 1
-        if not (record.one_run and isinstance(start, str) and start == "zeros" and plain and not margin):
-            return None
+        start, settings = record.settings["init"], record.settings
+        if why := record.not_plain():
+            return why
+        if not (isinstance(start, str) and start == "zeros"):
+            return "the theorem is about runs from zero weights"
+        if settings["batch_size"] != 1:
+            return "the theorem is about updates for one example at a time"
+        if settings["margin"]:
+            return "the theorem is about updates on mistakes only, without a margin"
         return Theorem(state.updates, lambda square: square)
 
     def _default_stop(self) -> Stop | None:

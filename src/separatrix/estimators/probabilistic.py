@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from separatrix.geometry.device_rows import namespace, on_device, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.rules.losses import sigmoid
 
@@ -30,12 +31,19 @@ class Probabilistic:
         of the activations of a multinomial model.
         """
         activations = self.decision_function(X)  # type: ignore[attr-defined]
-        return probabilities(activations, len(self.classes_), self._probabilities)
+        if not on_device(activations):
+            return probabilities(activations, len(self.classes_), self._probabilities)
+        xp = namespace(activations)
+        made = probabilities(to_numpy(activations), len(self.classes_), self._probabilities)
+        return cast(Floats, xp.asarray(made, device=activations.device))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of :meth:`predict_proba`."""
+        made = self.predict_proba(X)
+        if on_device(made):
+            return cast(Floats, namespace(made).log(made))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            return np.asarray(np.log(made))
 
 
 def probabilities(activations: Floats, n_classes: int, kind: str = "sigmoid") -> Floats:

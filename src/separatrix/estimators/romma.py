@@ -8,7 +8,7 @@ from typing import Any
 
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import PlaneMeasures
-from separatrix.estimators.certified import FitRecord, within_bound
+from separatrix.estimators.certified import FitRecord, no_bound, within_bound
 from separatrix.estimators.own_step import OwnStepClassifier
 from separatrix.geometry.rows import Floats
 from separatrix.rules import romma as rules
@@ -144,8 +144,8 @@ class ROMMA(OwnStepClassifier):
         self, record: FitRecord, data: Data, which: int, weights: Floats, bias: float, measured: PlaneMeasures
     ) -> dict[str, Any]:
         """The theorem is about runs from zero over examples as they are, as long as nothing learned is dropped."""
-        if not self._is_plain(record):
-            return {}
+        if why := record.not_plain():
+            return no_bound(self._states[which].all_mistakes, why)
         claims = within_bound(data, self._states[which].all_mistakes, self._bias_constant)
         bound = claims.get("mistakes")
         if bound is not None and rules.MOST < bound.allowed < math.inf:

@@ -15,14 +15,19 @@ from separatrix import _core
 from separatrix.estimators.contract import check_is_fitted
 from separatrix.estimators.fitting import check_costs, check_free_bias, number, refuse_weightless, threads
 from separatrix.estimators.linear import LinearClassifier
+from separatrix.geometry.device_rows import DeviceRows
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.interrupts import interrupts
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
+from separatrix.svm.centring import centred
 
 if TYPE_CHECKING:
     from separatrix.estimators.leave_one_out import LeaveOneOut
+
+
+MOST_HIDDEN = 1.0  # part of the objective that rounding may hide in a fit that has converged
 
 
 class CostedRows(NamedTuple):
@@ -35,6 +40,11 @@ class CostedRows(NamedTuple):
     costs: Floats
     squares: Floats
     kept: NDArray[np.intp] | None
+
+    def centred(self) -> CostedRows:
+        """Return these with the columns that are far from the origin read less their means."""
+        rows = self.rows if isinstance(self.rows, DeviceRows) else centred(self.rows)
+        return self if rows is self.rows else self._replace(rows=rows, squares=_core.square_norms(rows.matrix))
 
     def among_all(self, values: Floats, n: int) -> Floats:
         """Return values of these rows as values of all n, 0 for those that do not count."""
@@ -104,6 +114,31 @@ class SolvedClassifier(LinearClassifier):
                 )
         return cost, tol
 
+    def _check_device(self) -> None:
+        if self.warm_start:
+            raise ValueError("warm_start needs rows in memory; X is on a device")
+        if math.isinf(self.C):
+            raise ValueError("C=inf needs rows in memory; X is on a device")
+        if self._ratio > 0:
+            raise ValueError("an L1 penalty needs rows in memory; X is on a device")
+
+    @property
+    def _ratio(self) -> float:
+        """The part of the penalty that is L1."""
+        return 0.0
+
+    def _device_run(self, problem: Problem, counted: CostedRows, positive: int, loss: str, *, fetch: bool) -> Any:
+        """Return a run of one task on rows of a device."""
+        from separatrix.svm.rowblocks.device_run import DeviceRun
+
+        constant, free = self._bias_kind()
+        codes = problem.codes if counted.kept is None else problem.codes[counted.kept]
+        costs = float(self.C) if counted.kept is None else counted.costs
+        assert isinstance(counted.rows, DeviceRows)
+        return DeviceRun(
+            counted.rows, codes, positive, costs, loss, float(self.tol), constant=constant, free=free, fetch=fetch
+        )
+
     def _bias_for(self, later: bool) -> None:
         """The solver has a bias of its own."""
 
@@ -124,16 +159,23 @@ class SolvedClassifier(LinearClassifier):
 
     def _costed_rows(self, problem: Problem) -> CostedRows:
         """Leave rows of weight 0 out, and refuse numbers whose squares overflow."""
-        costs = np.full(problem.n, self._price)
+        device = isinstance(problem.rows, DeviceRows)
+        costs = np.full(1 if device and problem.weights is None else problem.n, self._price)
         kept = None
         if problem.weights is not None:
             kept = np.flatnonzero(problem.weights > 0)
             costs = costs[kept] * problem.weights[kept]
             if len(kept) < problem.n:
                 problem.rows.check_finite()  # the rows that are left out too
-        rows = problem.rows if kept is None or len(kept) == problem.n else Rows(problem.rows.values[kept])
+        if kept is None or len(kept) == problem.n:
+            rows = problem.rows
+        else:
+            rows = problem.rows.where(kept) if isinstance(problem.rows, DeviceRows) else Rows(problem.rows.values[kept])
         if not math.isinf(self._price):
             check_costs(costs)
+        if device:
+            problem.rows.check_finite()
+            return CostedRows(rows, costs, np.empty(0), kept)
         squares = _core.square_norms(rows.matrix)
         if not np.isfinite(squares).all():
             problem.rows.check_finite()
@@ -195,6 +237,13 @@ class SolvedClassifier(LinearClassifier):
                 print(f"{label}{unit} {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
+
+
+def hiding(hidden: float) -> str:
+    """Return what to say of a gap beside which rounding could hide this part of the objective, or more."""
+    return (
+        f"but rounding could hide one of {hidden:.1g}" if math.isfinite(hidden) else "but rounding could hide any other"
+    )
 
 
 def one_or_all(values: list[Any]) -> Any:

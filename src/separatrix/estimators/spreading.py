@@ -8,7 +8,7 @@ from typing import Any
 from separatrix.certificates.data import Data
 from separatrix.certificates.model import MistakeBound, PlaneMeasures
 from separatrix.certificates.second_order import arow_bound
-from separatrix.estimators.certified import FitRecord
+from separatrix.estimators.certified import FitRecord, no_bound
 from separatrix.estimators.fitting import number
 from separatrix.estimators.own_step import OwnStepClassifier, updates_of
 from separatrix.geometry.rows import Floats
@@ -43,9 +43,9 @@ class SpreadingClassifier(OwnStepClassifier):
         state = self._states[which]
         mistakes = state.all_mistakes
         if self._theorem_about is None or record.settings["covariance"] != "full":
-            return {"mistakes": MistakeBound(mistakes, math.inf, self._unproved(record))} if record.one_run else {}
-        if not self._is_plain(record):
-            return {}
+            return no_bound(mistakes, self._unproved(record))
+        if why := record.not_plain():
+            return no_bound(mistakes, why)
         made = updates_of(state, record)
         factor = float(record.settings[self._theorem_about])
         allowed = arow_bound(data, weights, bias, self._bias_constant, factor, made)

@@ -62,7 +62,7 @@ class Moments:
 
     def add_sample(self, rows: Rows) -> None:
         """Add at most 256 evenly spaced rows of these."""
-        self.add(rows.values[:: -(-rows.shape[0] // SAMPLE)])
+        self.add(rows.sample(SAMPLE).values if hasattr(rows, "sample") else rows.values[:: -(-rows.shape[0] // SAMPLE)])
 
     def add(self, values: Any) -> None:
         """Add rows; in dense ones NaN is a missing value."""

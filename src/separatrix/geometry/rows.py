@@ -8,6 +8,7 @@ and wider floats to float64, float16 to float32).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,26 @@ class Rows:
         values = _from_frame(X, what) if self.names is not None else X
         self.values: Any
         self.values, self.matrix = _sparse(values, what) if is_sparse(values) else _dense(values, what)
+        self.centre: Floats | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.matrix.shape
+
+    def less(self, centre: Floats) -> Rows:
+        """Return these rows with a matrix that the kernels of optimum problems read less this centre of each column.
+
+        ``values`` stay what they are. A sparse column can have a centre only where every row has a value.
+        """
+        rows = copy(self)
+        rows.matrix, rows.centre = _core.centred(self.matrix, centre), centre
+        return rows
+
+    def part(self, chosen: Any) -> Rows:
+        """Return some of these rows, read in the same manner."""
+        rows = Rows(self.values[chosen])
+        return rows if self.centre is None else rows.less(self.centre)
 
     def check_finite(self, rows: Iterable[int] | None = None) -> None:
         """Raise ValueError naming the first NaN or infinity among these rows (all, if None)."""

@@ -1,21 +1,37 @@
 """The learning rate of a perceptron: from zero and without a margin it only scales the weights (Lecture 001).
 
 Such a run is that of eta = 1, whatever eta is: its state keeps the weights in units of eta (``State.unit``), and eta
-comes in where they are read. So the mistakes of every eta are the same to the last bit. Where eta matters, because the
-run starts elsewhere, has a margin or goes on with another rate, the unit is 1.
+comes in where they are read. So the mistakes of every eta are the same to the last bit, until a run ends without mistakes
+and its weights times eta, which round, still make one (``hidden_mistakes`` of solve.py). Where eta matters, because the run
+starts elsewhere, has a margin or goes on with another rate, the unit is 1.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from separatrix.loop.engines.base import Step
 from separatrix.loop.state import State
-from separatrix.rules import MarginPerceptron, Number, Perceptron
+from separatrix.rules import MarginPerceptron, Number, Perceptron, Update
+
+
+@dataclass(frozen=True)
+class Always:
+    """The rule of a step at every example that is presented, whatever its margin."""
+
+    eta: Number
+    name: ClassVar[str] = "always"
+    kernel: ClassVar[str] = "threshold"
+    threshold: ClassVar[Number] = math.inf
+
+    def step(self, m: Number, q: Number, a: Number, n: Number, t: int) -> Update:
+        """Add the example, ``eta`` times."""
+        return Update(1, self.eta)
 
 
 def in_units(rule: Any, states: Sequence[State], *, exact: bool = False) -> Any:

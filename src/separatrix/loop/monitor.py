@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from separatrix.loop.engines.base import Engine
+from separatrix.loop.engines.base import Engine, learns_from_folds
 from separatrix.loop.joint import JointState
 from separatrix.loop.order import Order, Orders
 from separatrix.loop.problem import Problem
@@ -172,7 +172,7 @@ class LossMonitor:
 
     def diverged(self, epoch: int, loss: float) -> StopReason:
         """Return the reason of a run whose rate was too large, or, where it has none, whose numbers were."""
-        if self._rule.reads_square:
+        if not learns_from_folds(self._rule):
             text = f"diverged: sums overflow in epoch {epoch}; scale the features first"
             return StopReason(text, False, diverged=True)
         squares = self._problem.square_norms()

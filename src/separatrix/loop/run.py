@@ -74,7 +74,10 @@ class OnlineRun:
         recording: Recording,
         prediction_ties: tuple[bool, bool],
         new_engine: Callable[[], Engine],
+        insist: Callable[[], Engine],
+        hidden_mistakes: Callable[[State], Order] | None,
     ) -> None:
+        self._insist, self._hidden_mistakes = insist, hidden_mistakes
         self._new_engine = new_engine  # for a look at all examples, with steps that nobody observes
         self._recording = recording
         self._prediction_ties = prediction_ties  # losses are those of predictions, which must name a class on a tie
@@ -201,12 +204,32 @@ class OnlineRun:
             begin = end
         return not probe.mistakes
 
+    def _correct_hidden(self, state: State, plan: EpochPlan) -> None:
+        """Present the examples once more that are mistakes of the weights as they are read, but not as they were met.
+
+        Rounding hides such mistakes, also that of the learning rate where the run is in units of it.
+        """
+        if self._hidden_mistakes is None or state.mistakes or not self._verified(state, plan):
+            return
+        rows = self._hidden_mistakes(state)
+        if len(rows) == 0:
+            return
+        everything = np.arange(self._problem.n, dtype=np.uint32) if plan.rows is None else plan.rows
+        order = np.concatenate([rows, everything[~np.isin(everything, rows)]])
+        clock = state.clock  # tasks share it
+        self._insist().advance([state], EpochPlan(order, order, len(order)), 0, len(rows))
+        state.clock = state.run_start = clock
+        if state.pocket is not None:  # which may hold the same weights
+            counts = self._problem.weights
+            state.pocket_loss = float(len(rows) if counts is None else counts[rows].sum())
+
     def _close_epoch(self, tasks: list[BinaryTask], active: list[BinaryTask], plan: EpochPlan) -> None:
         """Apply the stop rules to each task, and report all of them together to the observers."""
         reports, order = [], plan.rows
         seconds = self._seconds()  # the same for all, so that a time limit ends them in the same epoch
         for task in active:
             state = task.state
+            self._correct_hidden(state, plan)
             if state.mistakes == 0:
                 self._keep_best(state, order)
             state.past_mistakes += state.mistakes

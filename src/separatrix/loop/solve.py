@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.loop.engines import ENGINES, JOINT_ENGINES, check_reduction, predicted_ties, ties
+from separatrix.loop.engines import ENGINES, JOINT_ENGINES, check_reduction, learns_from_folds, predicted_ties, ties
 from separatrix.loop.engines.base import Engine
 from separatrix.loop.joint import JointState, check_joint
-from separatrix.loop.learning_rate import in_units, scaled_step
+from separatrix.loop.learning_rate import Always, in_units, scaled_step
 from separatrix.loop.monitor import LossMonitor, Recording
-from separatrix.loop.order import Orders
+from separatrix.loop.order import Order, Orders
 from separatrix.loop.problem import Problem, as_exact
 from separatrix.loop.readouts import VotedWeights, check_readout
 from separatrix.loop.run import BinaryTask, OnlineRun
@@ -209,10 +209,12 @@ def solve_tasks(
     observers: Sequence[Any] = (),
     record: str | None = None,
     every: int = 1,
+    hidden_mistakes: Callable[[State], Order] | None = None,
 ) -> list[Solution]:
     """Run a rule for several tasks at once, reading each row once for all of them; see :func:`solve`.
 
-    An engine that needs more than a problem and a rule can be given as a function that makes it.
+    An engine that needs more than a problem and a rule can be given as a function that makes it. ``hidden_mistakes``
+    is asked after an epoch without mistakes, and returns rows that are some without rounding: they get their step.
     """
     stop = as_stop(stop) or _default_stop(rule)
     readout = check_readout(readout)
@@ -224,10 +226,11 @@ def solve_tasks(
     joint = isinstance(states[0], JointState)
     if joint:
         check_joint(rule, readout=readout, boundary=boundary, batch_size=batch_size)
+    if isinstance(rule, Spreading):
+        _check_width(rule, problem.d, len(states))
     for state in states:
         _check_first_update(state, rule, boundary)
         if isinstance(rule, Spreading):
-            _check_width(rule, problem.d)
             state.begin_spread(rule.covariance)
     if isinstance(batch_size, str) and order in ("shuffled", "random"):
         order = "cyclic"
@@ -240,7 +243,7 @@ def solve_tasks(
     if not problem.finite:
         problem.rows.check_finite(orders.unvisited(problem))
     fold = _fold_size(batch_size, readout)
-    if fold != 1 and isinstance(rule, Downhill) and rule.reads_square:
+    if fold != 1 and not learns_from_folds(rule):
         raise ValueError(f"rule {rule.name!r} learns from one example at a time: batch_size must be 1; found {fold!r}")
     if check_reduction(reduction) == "sum" and isinstance(rule, Hinged):
         raise ValueError(f"reduction='sum' is for the perceptron and the neurons; found {rule.name!r}")
@@ -279,6 +282,8 @@ def solve_tasks(
         recording,
         predicted_ties(boundary),
         new_engine,
+        partial(_engine_type(engine, joint=joint), problem, Always(rule.eta), boundary=boundary, n_jobs=n_jobs),
+        hidden_mistakes,
     )
     tasks = [BinaryTask.begin(state, stop) for state in states]
     run.go(tasks)
@@ -321,20 +326,30 @@ def _total_weight(problem: Problem, orders: Orders) -> Number:
 
 def _check_downhill_readout(rule: Downhill, readout: str) -> None:
     if readout in ("voted", "pocket"):
-        raise ValueError(f"readout={readout!r} is for rules that update on mistakes only; found {rule.name!r}")
+        raise ValueError(f"readout={readout!r} is kept for perceptrons only; found {rule.name!r}")
     if readout == "averaged" and isinstance(rule, Smooth) and rule.alpha:
         raise ValueError(
             "readout='averaged' needs alpha=0: shrinking weights are not kept in a form that can be averaged"
         )
 
 
-def _check_width(rule: Spreading, d: int) -> None:
-    """Refuse a covariance of all pairs of so many weights."""
-    if rule.covariance == "full" and d > _WIDEST:
+def _check_width(rule: Spreading, d: int, n_tasks: int) -> None:
+    """Refuse covariances of all pairs of so many weights, one for each task and a copy of it while it learns."""
+    if rule.covariance != "full":
+        return
+    size = 8 * (d + 1) ** 2
+    takes = f"covariance='full' of {d:,} features takes {size / 2**30:.1f} GiB for each class"
+    if d > _WIDEST:
         raise ValueError(
-            f"covariance='full' of {d:,} features takes {8 * (d + 1) ** 2 / 2**30:.1f} GiB for each class, and more "
-            f"time than memory; it is for at most {_WIDEST:,} features: use covariance='diagonal'"
+            f"{takes}, and more time than memory; it is for at most {_WIDEST:,} features: use covariance='diagonal'"
         )
+    try:
+        np.empty(2 * size * n_tasks, dtype=np.uint8)
+    except MemoryError:
+        raise MemoryError(
+            f"{takes}, {2 * size * n_tasks / 2**30:.1f} GiB in all while {n_tasks} are learned, which is more than "
+            "there is: use covariance='diagonal'"
+        ) from None
 
 
 def _check_first_update(state: State, rule: Any, boundary: str) -> None:

@@ -51,6 +51,8 @@ def _check_step(registry: Registry, step: Any, path: str) -> None:
     elif name == "FunctionTransformer":
         if step.func is not None or step.inverse_func is not None:
             raise ValueError(f"the step {path!r} is a FunctionTransformer with a function; {_accepted()}")
+    elif name is None and hasattr(type(step), "stored_within"):
+        raise ValueError(f"the step {path!r} is {described(step)}; {type(step).stored_within}")
     elif name not in STEPS:
         raise ValueError(f"the step {path!r} is {described(step)}; {_accepted()}")
     else:

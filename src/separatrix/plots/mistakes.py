@@ -125,7 +125,7 @@ def _classes(ax: Axes, run: _PerceptronRun) -> None:
     """Draw the mistakes of all tasks together, and each task's own count and bound."""
     _curve(ax, run, _TOTAL, f"all classes: {_counted(run.mistakes[-1])}")
     for (name, certificate), colour in zip(run.certificates.items(), colours_of(len(run.certificates)), strict=True):
-        if certificate.mistakes is None:
+        if certificate.mistakes is None or _without_theorem(certificate):
             continue
         made = certificate.mistakes.made
         _bound(ax, certificate, colour)
@@ -148,9 +148,17 @@ def _scales(ax: Axes, runs: list[_PerceptronRun]) -> None:
     ax.grid(visible=True, alpha=0.25)
 
 
+def _without_theorem(certificate: AnyCertificate) -> bool:
+    """Return whether no theorem is about the run, whatever the data."""
+    rests_on = certificate.witness if isinstance(certificate, JointCertificate) else certificate.data
+    found = certificate.mistakes
+    decided = isinstance(certificate, JointCertificate) and math.isfinite(certificate.radius)
+    return found is None or (bool(found.why) and rests_on is None and not decided)
+
+
 def _sentence(ax: Axes, certificates: list[AnyCertificate]) -> None:
     """Write into the title what is bounded, or why nothing is."""
-    if any(each.mistakes is None for each in certificates):
+    if any(map(_without_theorem, certificates)):
         text = "no bound: the theorem needs one plain run from zero weights"
     elif all(_allowed(each) is None for each in certificates):
         data = [None if isinstance(each, JointCertificate) else each.data for each in certificates]

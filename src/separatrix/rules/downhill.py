@@ -26,8 +26,6 @@ class Downhill:
     by_weight : bool
         Whether a step is relative to all that was presented before it. Its number ``t`` then follows from the weight
         presented so far over the weight of the step, and the update is for the whole weight.
-    reads_square : bool
-        Whether its update depends on ``q``. It then learns from one example at a time: a batch has no ``q``.
     spread : bool
         Whether it keeps a spread of the weights; see :class:`Spreading`.
     can_grow : bool
@@ -49,7 +47,6 @@ class Downhill:
     loss: ClassVar[Any]
     threshold: ClassVar[float] = math.inf  # every example moves the weights, if only to shrink them
     by_weight: ClassVar[bool] = False
-    reads_square: ClassVar[bool] = False
     spread: ClassVar[bool] = False
     can_grow: ClassVar[bool] = True
     rate_name: ClassVar[str] = "eta0"

@@ -36,8 +36,6 @@ class Hinged(Downhill):
 class OwnStep(Hinged):
     """What rules share whose step has a length of its own, that of one example: no rate, no penalty."""
 
-    reads_square: ClassVar[bool] = True
-
     @property
     def eta(self) -> Number:
         """The factor of a step."""

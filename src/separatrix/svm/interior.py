@@ -218,14 +218,19 @@ def _snapped(task: MarginTask, place: _Place, *, boxed: bool) -> Floats:
 
 def gram_of_rows(task: MarginTask) -> Floats:
     """Return the products of all pairs of rows, each with its sign."""
-    rows, n = task.rows, task.n
+    rows, n, centre = task.rows, task.n, task.rows.centre
     if is_sparse(rows.values):  # columns that no row uses take no room
-        rows = Rows(rows.values[:, np.unique(rows.values.indices)]) if rows.values.nnz else Rows(np.zeros((n, 1)))
+        used = np.unique(rows.values.indices)
+        rows = Rows(rows.values[:, used]) if len(used) else Rows(np.zeros((n, 1)))
+        if centre is not None:
+            centre = centre[used]
+            rows = rows.less(centre)
     gram = np.empty((n, n))
     together = max(1, (1 << 22) // rows.shape[1])
     for first in range(0, n, together):
         some = rows.values[first : first + together]
         some = np.ascontiguousarray(some.toarray() if is_sparse(some) else some, dtype=np.float64)
+        some = some if centre is None else some - centre
         gram[:, first : first + together] = _core.decide(rows.matrix, some, np.zeros(len(some)), 1)
     return gram * task.signs[:, None] * task.signs[None, :]
 

@@ -4,6 +4,10 @@ Each iteration minimises the quadratic model of the loss plus the penalty (newGL
 the features that are not zero or whose slopes are near the penalty. The slopes at the rows that the model ends with are
 dual weights that prove more than those of the new weights. Features that a sphere about these shows to be zero at the
 optimum (Ndiaye, Fercoq, Gramfort, Salmon, JMLR 18, 2017) are left out for good.
+
+With the squared hinge and more features than rows, a model whose penalty is small beside the loss has a valley of
+weights that are nearly as good, along which descent crawls. Such a run goes through stages: from the largest costs with
+which hardly any weight is not zero, each ten times the one before, to those of the task.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +40,9 @@ _HALVINGS = 50
 _PATIENCE = 4  # iterations without a smaller gap or value, where rounding decides
 _ROUGHEST = (0.5, 0.01)  # parts of the violation at which a model is good enough: by columns, by a table
 _FINEST = (0.03, 1e-3)
+_STAGED = 1000.0  # times the penalty: slopes at 0 from which on there are stages
+_STAGE = 10.0  # times the costs of the stage before
+_STAGE_GAP = 0.01  # relative gap at which a stage is over
 
 
 class Point(NamedTuple):
@@ -62,6 +69,7 @@ class SparseRun:
     bias: float = 0.0
     alpha: Floats | None = None
     kept: Features | None = None
+    part: float = 0.0  # of the costs that the stage counts: 1 in the last one, 0 before the first
     gained: float = 1.0  # by the last iteration, as a part of the value
     iterations: int = 0
     idle: int = 0
@@ -78,8 +86,13 @@ class SparseRun:
         """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so."""
         self._began = time.perf_counter() - (self.history.seconds[-1] if len(self.history) else 0.0)
         self.ended, self.iterations_before = "", self.iterations
-        if not len(self.history):
+        if not self.part:
             self._start()
+        elif self.part < 1.0:  # cut short in an earlier stage: what was shown of the last one is not on the way there
+            self.best = None
+            self.history.forget(0)
+        self._approach(max_iter, halted)
+        of_stage, self.alpha = self.alpha, None if self.part < 1.0 else self.alpha
         again = len(self.history) > 0  # the point that it was cut short at has been noted
         while not self.ended:
             point = self._measure()
@@ -98,6 +111,8 @@ class SparseRun:
                     self._advance(point, halted)
                 except HaltedError:
                     self.ended = "halted"
+        if self.part < 1.0:
+            self.alpha = of_stage
         self._conclude()
         return self.solution
 
@@ -137,8 +152,9 @@ class SparseRun:
             require(inside, "a run is damaged")
         counts = (self.iterations, self.idle, self.iterations_before)
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
-        numbers = (self.tol, self.bias, self.gained)
+        numbers = (self.tol, self.bias, self.part, self.gained)
         require(all(is_real(value) for value in numbers), "a run holds what is not a number")
+        require(0.0 <= self.part <= 1.0, "a run is damaged")
         require(type(self.history) is MarginHistory, "a run is damaged")
 
     def _task(self) -> SparseTask:
@@ -146,7 +162,39 @@ class SparseRun:
         return self.task
 
     def _start(self) -> None:
-        """Find the best free bias for the weights, by Newton's method kept short."""
+        """Find the best free bias for the weights, by Newton's method kept short, and the first stage."""
+        self._best_bias()
+        task = self._task()
+        self.part = 1.0
+        if task.squared and task.width > task.n and not self.weights.any():
+            slopes = _core.slopes(True, task.scores(self.weights), self.bias, task.signs, task.costs)[3]
+            largest = _core.largest(task.pulls(-task.signs * slopes))
+            if _STAGED * task.l1_ratio < largest < math.inf:
+                self.part = _STAGE * task.l1_ratio / largest
+
+    def _approach(self, max_iter: int, halted: Callable[[], bool]) -> None:
+        """Go through the stages before the last; where that is cut short, ``part`` says where to go on."""
+        whole, part = self._task(), 0.0
+        while self.part < 1.0 and self.iterations < max_iter and not halted():
+            if part != self.part:
+                part = self.part
+                self.task = replace(whole, costs=part * whole.costs)
+            point = self._measure()
+            over = point.dual.gap <= max(_STAGE_GAP, self.tol) * point.primal or self.gained <= 16.0 * _UNIT
+            try:
+                if not over:
+                    self._advance(point, halted)
+            except HaltedError:
+                self.ended = "halted"
+            if self.ended == "halted":
+                self.ended = ""
+                break
+            if over or self.ended:
+                self.part = min(_STAGE * self.part, 1.0)
+                self.alpha, self.gained, self.ended = None, 1.0, ""
+        self.task = whole
+
+    def _best_bias(self) -> None:
         task = self._task()
         if not task.free:
             return
@@ -264,9 +312,9 @@ class SparseRun:
             columns = self._hold(chosen, others)
             step = by_columns(columns, point.model, chosen, self.weights[chosen], enough, halted)
         length, reached = self._searched(point, step)
-        if not length and self.iterations == 0 and self.weights.any():  # given weights that lead nowhere
+        if not length and len(self.history) == 1 and self.weights.any():  # given weights that lead nowhere
             self.weights, self.bias, self.alpha = np.zeros(len(self.weights)), 0.0, None
-            self._start()
+            self._best_bias()
             self.iterations += 1
             return
         if not length:

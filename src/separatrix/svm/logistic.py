@@ -22,9 +22,9 @@ from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
 from separatrix.svm.smooth import LOG, SmoothLoss, products
+from separatrix.svm.task import BLOCK
 
 _UNIT = float(np.finfo(np.float64).eps)
-_BLOCK = 1 << 14  # rows whose exponentials are taken at once
 _BALANCED = 1e-10  # part of the dual weights by which the classes may differ before it is repaired
 
 
@@ -66,11 +66,11 @@ class LogisticTask:
 
     def by_side(self, values: Floats) -> tuple[float, float]:
         """Return the sums of the positive and of the negative examples' values."""
-        return _core.dot(self._indicators[0], values), _core.dot(self._indicators[1], values)
+        return _core.dot(self._positive, values), _core.dot(1.0 - self._positive, values)
 
     @cached_property
-    def _indicators(self) -> tuple[Floats, Floats]:
-        return np.where(self.signs > 0, 1.0, 0.0), np.where(self.signs > 0, 0.0, 1.0)
+    def _positive(self) -> Floats:
+        return np.where(self.signs > 0, 1.0, 0.0)
 
     @cached_property
     def ones(self) -> Floats:
@@ -78,24 +78,14 @@ class LogisticTask:
         return np.ones(self.n)
 
     @cached_property
-    def lengths(self) -> Floats:
-        """``|x|`` of every row."""
-        squares = _core.square_norms(self.rows.matrix) if self.known_squares is None else self.known_squares
-        return np.sqrt(squares)
+    def squares(self) -> Floats:
+        """``|x|^2`` of every row."""
+        return _core.square_norms(self.rows.matrix) if self.known_squares is None else self.known_squares
 
     @cached_property
     def spread(self) -> Floats:
         """``sum C x^2`` of every column, about its mean where the bias is free."""
-        values, total = self.rows.values, np.zeros(self.rows.shape[1])
-        if is_sparse(values):
-            squared = values.copy()
-            squared.data = np.square(squared.data, dtype=np.float64)
-            total += _core.combine(Rows(squared).matrix, self.costs)
-        else:
-            together = max(1, (1 << 20) // self.rows.shape[1])
-            for first in range(0, self.n, together):
-                squared = np.square(values[first : first + together], dtype=np.float64)
-                total += _core.combine(_core.dense(squared), self.costs[first : first + together])
+        total = _core.spread(self.rows.matrix, self.costs)
         if self.free:
             total -= _core.combine(self.rows.matrix, self.costs) ** 2 / sum(self.sides)
         return np.maximum(total, 0.0)
@@ -203,7 +193,7 @@ def at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None = 
         other = _gap_of(task, weights, bias, margins, guess, tol * primal)
         if other < gap:
             gap, slopes = other, alpha + 2.0 * costs * np.abs(guess - pulls)
-    rounding = _rounding(task, weights, bias, slopes, primal, math.sqrt(square))
+    rounding = _rounding(task, weights, bias, slopes, primal, math.sqrt(2.0 * gap))
     least = 1e-16 * sum(task.sides)
     solution = LogisticSolution(weights, bias, primal, gap, rounding, least)
     return Point(weights, bias, scores, margins, pulls, gradient, solution)
@@ -237,8 +227,8 @@ def _by_blocks(function: Callable[..., Floats], *columns: Floats) -> Floats:
     """Return what a function of each row's numbers gives, computed on so many rows at a time as a cache holds."""
     n = len(columns[0])
     values = np.empty(n)
-    for first in range(0, n, _BLOCK):
-        some = slice(first, first + _BLOCK)
+    for first in range(0, n, BLOCK):
+        some = slice(first, first + BLOCK)
         values[some] = function(*(column[some] for column in columns))
     return values
 
@@ -307,17 +297,24 @@ def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, p
     Stability of Numerical Algorithms, 3.1). The value feels an error of a margin with the slope alpha; the gradient is
     off by n units of ``sum alpha |x|``; alpha that belong to slightly other margins cost the dual the square of that;
     classes that differ by n units in weight are repaired at the price of the bias and of the gradient along a row.
+    ``gradient`` is at least as long as the difference of the weights and those that belong to alpha.
     """
     n, d = task.rows.shape
-    norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
-    off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + task.lengths))  # how far a margin can be from what was computed
+    norm = math.sqrt(_core.dot(weights, weights))
     steep = max(task.loss.curvature, 1.0)
-    margins = _core.dot(alpha + steep * task.costs * off, off) + (n + 16) * _UNIT * primal
-    sums = (n + 4) * _UNIT * (_core.dot(alpha, task.lengths) + norm)
-    pair = steep**2 * _core.dot(task.costs * (off + 8 * _UNIT), off + 8 * _UNIT)
+    margins, pair, total_length, longest = (n + 16) * _UNIT * primal, 0.0, 0.0, 0.0
+    for first in range(0, n, BLOCK):
+        some = slice(first, first + BLOCK)
+        lengths, costs = np.sqrt(task.squares[some]), task.costs[some]
+        off = (d + 4) * _UNIT * (1.0 + abs(bias) + norm * lengths)  # how far a margin can be from that computed
+        margins += _core.dot(alpha[some] + steep * costs * off, off)
+        pair += steep**2 * _core.dot(costs * (off + 8 * _UNIT), off + 8 * _UNIT)
+        total_length += _core.dot(alpha[some], lengths)
+        longest = max(longest, float(lengths.max()))
+    sums = (n + 4) * _UNIT * (total_length + norm)
     total = 0.0
     if task.biased:
         step = 1.0 if task.free else task.bias
-        reach = abs(bias) + step + (gradient + sums) * float(task.lengths.max())
+        reach = abs(bias) + step + (gradient + sums) * longest
         total = (n + 4) * _UNIT * step * _core.dot(alpha, task.ones) * reach
     return 2.0 * (margins + (gradient + sums) * sums + pair + total)

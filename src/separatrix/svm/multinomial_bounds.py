@@ -165,11 +165,12 @@ def point_at(
     square = float(np.vdot(gradient, gradient))
     primal = 0.5 * (float(np.vdot(weights, weights)) + task.penalty * float(offsets @ offsets)) + value
     gap, left = _own_gap(task, weights, offsets, scores, own, coupling, excess, square, slopes)
+    wrong = own.wrong
     if guess is not None and gap > tol * primal:
         guessed, still = _guessed_gap(task, weights, offsets, own, guess, min(gap, tol * primal))
         if guessed < gap:
-            gap, left = guessed, still
-    rounding = _rounding(task, weights, offsets, own, primal, math.sqrt(square), left)
+            gap, left, wrong = guessed, still, np.maximum(wrong, guess.wrong)
+    rounding = _rounding(task, weights, offsets, wrong, primal, math.sqrt(2.0 * gap), left)
     least = 1e-16 * task.total
     bias = offsets - weights @ task.centre if task.free else task.step * offsets
     if task.free:
@@ -388,7 +389,7 @@ def _rounding(
     task: MultinomialTask,
     weights: Floats,
     offsets: Floats,
-    own: Probabilities,
+    wrong: Floats,
     primal: float,
     gradient: float,
     left: float,
@@ -399,15 +400,17 @@ def _rounding(
     Stability of Numerical Algorithms, 3.1). The value feels an error of the scores with the slope C (1 - p); the
     gradient is off by n units of ``sum C (1 - p) |x|``; probabilities that belong to slightly other scores cost the
     dual the square of that; what is left out of balance is repaired at the price of the offsets and of the gradient
-    along a row.
+    along a row. ``wrong`` bounds 1 - p of the solution and of the dual point, ``gradient`` the length of the difference
+    of the weights and those that belong to the dual point.
     """
     n, d = task.rows.shape
-    norms = np.sqrt(np.einsum("kj,kj->k", weights, weights)) + task.step * np.abs(offsets)
-    norm = float(norms.max())
-    off = (d + task.n_classes + 4) * _UNIT * (1.0 + norm * (1.0 + task.lengths))  # of a score
-    alpha = task.costs * own.wrong
+    norms, shift = np.sqrt(np.einsum("kj,kj->k", weights, weights)), task.step * np.abs(offsets)
+    off = (
+        (d + task.n_classes + 4) * _UNIT * (1.0 + float(shift.max()) + float(norms.max()) * task.lengths)
+    )  # of a score
+    alpha = task.costs * wrong
     value = 2.0 * float((alpha + task.costs * off) @ off) + (n + 16) * _UNIT * primal
-    sums = (n + 4) * _UNIT * (2.0 * float(alpha @ task.lengths) + float(np.linalg.norm(norms)))
+    sums = (n + 4) * _UNIT * (2.0 * float(alpha @ task.lengths) + float(np.linalg.norm(norms + shift)))
     pair = 2.0 * float(task.costs @ np.square(off + 8 * _UNIT))
     balance = 0.0
     if task.step:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from separatrix import _core
-from separatrix.geometry.rows import Floats, Rows
+from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm import choice
 from separatrix.svm.history import MarginHistory
@@ -259,7 +259,7 @@ def _curved(task: LogisticTask, curvatures: Floats) -> tuple[_core.Matrix, Float
     if task.loss.partial:
         some = np.flatnonzero(curvatures)
         if len(some) < _PARTIAL * task.n:
-            return Rows(task.rows.values[some]).matrix, curvatures[some], False
+            return task.rows.part(some).matrix, curvatures[some], False
     return task.rows.matrix, curvatures, True
 
 
@@ -271,7 +271,7 @@ def _by_some_rows(task: LogisticTask, point: Point, curvatures: Floats) -> tuple
     """
     if task.n < _SAMPLED * _MANY * task.rows.shape[1]:
         return None
-    some = Rows(task.rows.values[::_SAMPLED]).matrix
+    some = task.rows.part(slice(None, None, _SAMPLED)).matrix
     step, bias_step = _solved(task, point, _core.gram(some, float(_SAMPLED) * curvatures[::_SAMPLED]))
     if -_core.dot(point.gradient, step) > _FAR * point.solution.primal:
         return step, bias_step, products(task.rows.matrix, step)

@@ -15,7 +15,7 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats
-from separatrix.rules.losses import Log, SquaredHinge, sigmoid
+from separatrix.rules.losses import Log, SquaredHinge
 
 _UNIT = float(np.finfo(np.float64).eps)
 _SURE = 80.0  # a bias whose loss vanishes: the best one is infinite where all rows are of one class
@@ -63,14 +63,22 @@ def products(matrix: _core.Matrix, w: Floats) -> Floats:
 
 
 class LogLoss(Log):
-    """``log(1 + exp(-m))``; the pull is ``s(-m)``, the probability of the other class."""
+    """``log(1 + exp(-m))``; the pull is ``s(-m)``, the probability of the other class.
+
+    The core computes both, and so with the same bits on every machine.
+    """
 
     partial: ClassVar[bool] = False
 
     @staticmethod
+    def value(m: Floats) -> Floats:
+        """Return the loss."""
+        return _core.log_values(m)
+
+    @staticmethod
     def pull(m: Floats) -> Floats:
         """Return ``s(-m)``."""
-        return np.asarray(sigmoid(-m))
+        return _core.log_pulls(m)
 
     @staticmethod
     def second(m: Floats, pull: Floats) -> Floats:
@@ -85,15 +93,12 @@ class LogLoss(Log):
     @staticmethod
     def divergence(p: Floats, m: Floats) -> Floats:
         """Return the Kullback-Leibler divergence of p from ``s(-m)``."""
-        losses = np.asarray(Log.value(m))  # minus the logarithm of 1 - s(-m)
-        return np.asarray(p * (np.log(p) + losses + m) + (1.0 - p) * (np.log1p(-p) + losses))
+        return _core.log_divergences(p, m)
 
     @staticmethod
     def scaled_divergence(part: float, pull: Floats, m: Floats) -> Floats:
-        """Return ``(1 - part) p log(1 - part) + (1 - p + part p) log(1 + part exp(-m))``."""
-        kept = 1.0 - part
-        down = math.log1p(-part) if part < 1.0 else 0.0
-        return np.asarray(kept * down * pull + (sigmoid(m) + part * pull) * Log.value(m - math.log(part)))
+        """Return the divergence of ``(1 - part) p``."""
+        return _core.log_divergences((1.0 - part) * pull, m)
 
     @staticmethod
     def bias_bounds(signs: Floats, scores: Floats, costs: Floats, lean: float) -> tuple[float, float]:
@@ -104,8 +109,13 @@ class LogLoss(Log):
             return -(positive + negative) / lean, (positive + negative) / lean
         if not (positive > 0 and negative > 0):
             return (_SURE, _SURE) if positive > 0 else (-_SURE, -_SURE)
-        low = -float(scores.max()) - math.log(max(2.0 * negative / positive, 1.0))
-        return low, -float(scores.min()) + math.log(max(2.0 * positive / negative, 1.0))
+        low = -float(scores.max()) - _log_bound(max(2.0 * negative / positive, 1.0))
+        return low, -float(scores.min()) + _log_bound(max(2.0 * positive / negative, 1.0))
+
+
+def _log_bound(x: float) -> float:
+    """Return a number above the logarithm, the same on every machine."""
+    return 0.6931472 * math.frexp(x)[1]
 
 
 class SquaredHingeLoss(SquaredHinge):

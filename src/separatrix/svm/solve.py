@@ -25,7 +25,7 @@ from separatrix.svm.history import MarginHistory
 from separatrix.svm.newton import LogisticRun
 from separatrix.svm.squared import MOST_NEWTON, dual_of, smooth_task, start_newton
 from separatrix.svm.subspace import exact_step, newton_step
-from separatrix.svm.task import DualSolution, HaltedError, MarginTask, measure
+from separatrix.svm.task import ONE_SIDED, DualSolution, HaltedError, MarginTask, constant_solution, measure
 
 _EXACT = 1e-13  # gap of the smallest tasks
 _TIGHTEST = 1e-3  # part of the tolerance that Newton's method is given, where its own measure is the more lenient one
@@ -348,6 +348,9 @@ class Run:
             scale, gap = self.best.primal, self.best.gap
         else:
             scale = gap = 0.5 * _core.dot(task.costs, np.ones(task.n))
+            one_sided = constant_solution(task)[1]  # near the optimum, where one class counts for next to nothing
+            if one_sided < ONE_SIDED * scale:
+                scale = gap = one_sided
         looked: list[DualSolution] = []
 
         def enough(path: interior.Path) -> bool:

@@ -24,8 +24,10 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
 from separatrix.svm.logistic import Bounded
 from separatrix.svm.smooth import products
+from separatrix.svm.task import BLOCK
 
 _UNIT = float(np.finfo(np.float64).eps)
+_DOUBTFUL = 1e-4  # part of the penalty; sums that could be off by more are computed precisely
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ class SparseTask:
         """1 for the positive rows, else 0."""
         return np.where(self.signs > 0, 1.0, 0.0)
 
-    @cached_property
+    @property
     def negative(self) -> Floats:
         """1 for the negative rows, else 0."""
         return 1.0 - self.positive
@@ -111,11 +113,13 @@ class SparseTask:
         scores = products(self.rows.matrix, np.ascontiguousarray(weights[:d]))
         return scores + self.bias * weights[d] if self.bias else scores
 
-    def pulls(self, alpha: Floats) -> Floats:
-        """Return z, ``sum alpha y x`` of every penalised weight's feature."""
+    def pulls(self, alpha: Floats, *, precisely: bool = False) -> Floats:
+        """Return z, ``sum alpha y x`` of every penalised weight's feature; precisely: as if rounded once."""
         signed = self.signs * alpha
-        sums = _core.combine(self.rows.matrix, signed)
-        return np.append(sums, self.bias * _core.dot(self.signs, alpha)) if self.bias else sums
+        sums = (_core.combine_precisely if precisely else _core.combine)(self.rows.matrix, signed)
+        if not self.bias:
+            return sums
+        return np.append(sums, self.bias * (math.fsum(signed) if precisely else _core.dot(self.signs, alpha)))
 
     def split(self, weights: Floats, bias: float) -> tuple[Floats, float]:
         """Return the features' weights, and the bias whichever kind it is of."""
@@ -177,8 +181,12 @@ def dual_point(
             high = sums[0] / sums[1]
         if low < 1.0 or high < 1.0:
             alpha = alpha * np.where(task.signs > 0, high, low)
-    pulls = task.pulls(alpha)
-    doubt = 2.0 * (task.n + 4) * _UNIT * _core.dot(alpha, task.lengths)
+    total = _core.dot(alpha, task.lengths)
+    doubt = 2.0 * (task.n + 4) * _UNIT * total
+    precisely = doubt > _DOUBTFUL * task.l1_ratio
+    pulls = task.pulls(alpha, precisely=precisely)
+    if precisely:
+        doubt = 2.0 * _UNIT * (_core.largest(pulls) + 2.0 * (task.n + 4) ** 2 * _UNIT * total)
     largest = _core.largest(pulls) + doubt
     scales = [1.0] if task.ridge > 0.0 else []
     if largest > task.l1_ratio:
@@ -203,18 +211,20 @@ def rounding(task: SparseTask, weights: Floats, bias: float, point: DualPoint, p
     the price of their margins.
     """
     n, d = task.rows.shape
-    alpha = point.scale * point.alpha
-    norm = math.sqrt(_core.dot(weights, weights)) + abs(bias)
-    off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + task.lengths))
-    margins = task.signs * (scores + bias)
-    slopes = 2.0 * task.costs * np.maximum(1.0 - margins + off, 0.0) if task.squared else task.costs
-    shifted = _core.dot(2.0 * slopes + alpha + 2.0 * task.costs * off, off)
+    norm = math.sqrt(_core.dot(weights, weights))
+    shifted = balance = 0.0
+    for first in range(0, n, BLOCK):
+        some = slice(first, first + BLOCK)
+        alpha, costs = point.scale * point.alpha[some], task.costs[some]
+        off = (d + 4) * _UNIT * (1.0 + abs(bias) + norm * task.lengths[some])
+        margins = task.signs[some] * (scores[some] + bias)
+        slopes = 2.0 * costs * np.maximum(1.0 - margins + off, 0.0) if task.squared else costs
+        shifted += _core.dot(2.0 * slopes + alpha + 2.0 * costs * off, off)
+        if task.free:
+            balance += 2.0 * (n + 4) * _UNIT * _core.dot(alpha, 40.0 + abs(bias) + np.abs(margins))
     sums = (n + task.width + 32) * _UNIT * (primal + point.gap)
     size = _core.dot(np.abs(weights), np.ones(len(weights)))
     pulls = point.doubt * (size + point.reach)
     if task.ridge > 0.0:
         pulls += task.width * point.doubt**2 / (2.0 * task.ridge)
-    balance = 0.0
-    if task.free:
-        balance = 2.0 * (n + 4) * _UNIT * _core.dot(alpha, 40.0 + abs(bias) + np.abs(margins))
     return 2.0 * (shifted + sums + pulls + balance)

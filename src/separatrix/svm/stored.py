@@ -43,7 +43,9 @@ STORED = {
     "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN, defaults=_BEFORE_NEWTON),
     "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN),
     "LogisticSolution": Stored("separatrix.svm.logistic"),
-    "SparseRun": Stored("separatrix.svm.l1", unkept={**_PUT_DOWN, "_columns": None, "_reached": None}),
+    "SparseRun": Stored(
+        "separatrix.svm.l1", unkept={**_PUT_DOWN, "_columns": None, "_reached": None}, defaults={"part": 1.0}
+    ),
     "SparseSolution": Stored("separatrix.svm.sparse_penalty"),
     "MultinomialRun": Stored("separatrix.svm.multinomial", unkept=_PUT_DOWN),
     "MultinomialSolution": Stored("separatrix.svm.multinomial_bounds"),

@@ -21,6 +21,8 @@ from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_real, require
 
 _UNIT = float(np.finfo(np.float64).eps)
+ONE_SIDED = 1e-3  # part of what all slacks cost that a class may count for at most
+BLOCK = 1 << 14  # rows whose numbers are computed at once where they need not be kept
 
 
 class HaltedError(Exception):
@@ -70,7 +72,7 @@ class MarginTask:
 
     def part(self, chosen: np.ndarray) -> MarginTask:
         """Return the task of these rows alone."""
-        rows = Rows(self.rows.values[chosen])
+        rows = self.rows.part(chosen)
         return MarginTask(rows, self.signs[chosen], self.costs[chosen], self.squared, self.bias, self.free)
 
     def stored(self) -> int:
@@ -155,8 +157,9 @@ def measure(task: MarginTask, alpha: Floats, candidate: tuple[Floats, float] | N
     best = _cost(task, weights, task.bias**2 * balance)
     if candidate is not None:
         best = min(best, _cost(task, *candidate), key=lambda cost: cost.primal)
-    if not best.primal <= _worst(task):
-        best = _cost(task, np.zeros(len(weights)), 0.0)
+    bias, enough = constant_solution(task)
+    if not best.primal <= enough * (1.0 + 4.0 * _UNIT):
+        best = _cost(task, np.zeros(len(weights)), bias)
     return DualSolution(
         alpha, best.weights, best.bias, best.slack, best.primal, dual, _rounding(task, alpha, best, gain, square)
     )
@@ -172,26 +175,41 @@ def _rounding(task: MarginTask, alpha: Floats, cost: _Cost, gain: float, square:
     if np.isinf(cost.primal):
         return 0.0
     n, d = task.rows.shape
-    lengths = np.sqrt(task.squares)
-    norm = float(np.sqrt(_core.dot(cost.weights, cost.weights))) + abs(cost.bias)
-    off = (d + 4) * _UNIT * (1.0 + norm * (1.0 + lengths))  # how far a margin can be from what was computed
+    norm = float(np.sqrt(_core.dot(cost.weights, cost.weights)))
+    margins = longest = total_length = 0.0
+    for first in range(0, n, BLOCK):
+        some = slice(first, first + BLOCK)
+        lengths = np.sqrt(task.squares[some])
+        off = (d + 4) * _UNIT * (1.0 + abs(cost.bias) + norm * lengths)  # how far a margin can be from that computed
+        if not task.hard:
+            price = task.costs[some] * (2.0 * (cost.slack[some] + off) if task.squared else 1.0)
+            margins += _core.dot(np.where(cost.margins[some] < 1.0 + off, price, 0.0), off)
+        longest = max(longest, float(off.max()))
+        total_length += _core.dot(alpha[some], lengths + task.bias**2)
     if task.hard:  # an error in the least margin scales the whole solution
-        margins = 2.0 * cost.primal * float(off.max())
-    else:
-        price = task.costs * (2.0 * (cost.slack + off) if task.squared else 1.0)
-        margins = _core.dot(np.where(cost.margins < 1.0 + off, price, 0.0), off)
+        margins = 2.0 * cost.primal * longest
     support = int(np.count_nonzero(alpha))
-    sums = (support + d) * float(np.sqrt(square)) * _core.dot(alpha, lengths + task.bias**2)
+    sums = (support + d) * float(np.sqrt(square)) * total_length
     total = (n + 4) * (cost.primal + (1.0 + abs(cost.bias)) * abs(gain) + square)
     return 2.0 * (margins + _UNIT * (sums + total))
 
 
-def _worst(task: MarginTask) -> float:
-    """Return an upper bound on the primal value of weights that are all zero: no solution needs to be worse."""
+def constant_solution(task: MarginTask) -> tuple[float, float]:
+    """Return the bias and a bound on the primal value of weights that are all zero: no solution needs to be worse.
+
+    Where one class counts for next to nothing, a penalised bias suits the other; else it is 0. A free one is the best.
+    """
     if task.hard:
-        return np.inf
-    total = [_core.dot(task.costs, np.where(task.signs * side > 0, 1.0, 0.0)) for side in (1.0, -1.0)]
-    return 2.0 * min(total) if task.free and not task.squared else sum(total)
+        return 0.0, np.inf
+    positive, negative = (_core.dot(task.costs, np.where(task.signs * side > 0, 1.0, 0.0)) for side in (1.0, -1.0))
+    lighter, total = min(positive, negative), positive + negative
+    if task.free:
+        return 0.0, total if task.squared else 2.0 * lighter
+    if task.bias:
+        one_sided = 0.5 / task.bias**2 + (4.0 if task.squared else 2.0) * lighter
+        if one_sided < ONE_SIDED * total:
+            return 1.0 if positive > negative else -1.0, one_sided
+    return 0.0, total
 
 
 class _Cost(NamedTuple):
@@ -258,11 +276,14 @@ def best_bias(scores: Floats, signs: Floats, costs: Floats, *, squared: bool = F
     if np.isinf(costs[0]):  # any loss is too much: half-way between the classes
         return float(0.5 * (knots[signs > 0].max() + knots[signs < 0].min()))
     order = np.argsort(knots, kind="stable")
-    knots, costs, positive = knots[order], costs[order], signs[order] > 0
-    above, below = np.where(positive, costs, 0.0), np.where(positive, 0.0, costs)
+    knots, below = knots[order], costs[order]
+    above = np.where(signs[order] > 0, below, 0.0)
+    below -= above  # what the negative rows cost; 0 for a positive one
+    del order
+    turn = _passed(below * knots) + _ahead(above * knots) if squared else None
     # Sums from the near end: what lies beyond is not subtracted from a total that it may vanish in.
-    passed, ahead = np.cumsum(below), np.append(np.cumsum(above[::-1])[::-1][1:], 0.0)
-    if not squared:
+    passed, ahead = _passed(below), _ahead(above)
+    if turn is None:
         slope = passed - ahead  # just behind each knot
         flat = 4.0 * _UNIT * len(knots) * (passed + ahead)
         first = int(np.argmax(slope >= -flat))
@@ -270,10 +291,22 @@ def best_bias(scores: Floats, signs: Floats, costs: Floats, *, squared: bool = F
         return float(0.5 * (knots[first] + knots[last]))
     # Half the slope at b: the sum of C (b - knot) over the negative knots below b and the positive ones above it.
     mass = passed + ahead  # between this knot and the next
-    moment = np.cumsum(below * knots) + np.append(np.cumsum((above * knots)[::-1])[::-1][1:], 0.0)
-    slope = mass * knots - moment
+    slope = mass * knots - turn
     last = int(np.argmax(slope >= 0)) if (slope >= 0).any() else len(knots)
     if last == 0:
         return float(knots[0])
     at = last - 1
-    return float(moment[at] / mass[at]) if mass[at] > 0 else float(knots[at])
+    return float(turn[at] / mass[at]) if mass[at] > 0 else float(knots[at])
+
+
+def _passed(values: Floats) -> Floats:
+    """Turn values into the sums up to each, in place."""
+    return np.cumsum(values, out=values)
+
+
+def _ahead(values: Floats) -> Floats:
+    """Turn values into the sums of those behind each, from the far end, in place."""
+    np.cumsum(values[::-1], out=values[::-1])
+    values[:-1] = values[1:]
+    values[-1] = 0.0
+    return values

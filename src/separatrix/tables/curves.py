@@ -5,6 +5,7 @@ They are those of scikit-learn, thinned and averaged over classes. A curve can b
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ MACRO = -1  # the code of the mean over all classes
 EACH = 6  # with at most this many classes each has a curve of its own
 _POINTS = 200
 _BINS = 10
+_RECALLS = (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 _GRID = np.linspace(0.0, 1.0, 101)
 
 
@@ -51,6 +53,37 @@ class Curve:
         return {"kind": self.kind, "code": self.code, "x": self.x.tolist(), "y": self.y.tolist()}
 
 
+@dataclass(frozen=True)
+class OperatingPoint:
+    """What a threshold gives: all rows with at least this score are predicted to be of the second of two classes.
+
+    Attributes
+    ----------
+    score : float
+        The threshold.
+    precision, recall : float
+        Of the second class.
+    predicted : int
+        How many rows are predicted to be of it.
+    """
+
+    score: float
+    precision: float
+    recall: float
+    predicted: int
+
+    def __post_init__(self) -> None:
+        numbers = (self.score, self.precision, self.recall)
+        if not all(type(each) is float and math.isfinite(each) for each in numbers) or not is_count(self.predicted, 0):
+            raise ValueError("an operating point of the test scores is damaged")
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        both = self.precision + self.recall
+        return 2.0 * self.precision * self.recall / both if both > 0.0 else 0.0
+
+
 class Ranking(NamedTuple):
     """How well scores rank the rows of a class before the others."""
 
@@ -81,6 +114,28 @@ def ranking(positive: NDArray[np.bool_], scores: Floats) -> Ranking:
     area = float(np.sum(np.diff(false) * (true[1:] + true[:-1]) / 2.0))
     average = float(np.sum(np.diff(true) * precision[1:]))
     return Ranking(area, average, _thinned(false, true), _thinned(true, precision))
+
+
+def operating_points(positive: NDArray[np.bool_], scores: Floats) -> tuple[OperatingPoint, ...]:
+    """Return the highest thresholds that reach a recall from 10% to 99%, the highest first.
+
+    Examples
+    --------
+    >>> points = operating_points(np.array([False, False, True, True]), np.array([0.1, 0.4, 0.35, 0.8]))
+    >>> [(each.score, each.precision, each.recall, each.predicted) for each in points]
+    [(0.8, 1.0, 0.5, 1), (0.35, 0.6666666666666666, 1.0, 3)]
+    """
+    order = np.argsort(-scores, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
+    hits = np.cumsum(positive[order])[ends]
+    recall = hits / hits[-1]
+    places = np.unique(np.searchsorted(recall, np.array(_RECALLS) - 1e-12))
+    return tuple(
+        OperatingPoint(
+            float(scores[order[ends[k]]]), float(hits[k] / (ends[k] + 1)), float(recall[k]), int(ends[k]) + 1
+        )
+        for k in places.tolist()
+    )
 
 
 def ranking_curves(rankings: dict[int, Ranking], k: int) -> list[Curve]:

@@ -6,6 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.tables.split_column import fold_words
+from separatrix.text import times
+
+_ENDED = {
+    "time": "The time limit ended the search before as much as asked for was proved: --time-limit SECONDS gives more.",
+    "fits": "The most fits that the search may make were made before as much as asked for was proved.",
+    "rounding": "The precision of the fits does not allow to prove as much as asked for.",
+    "interrupted": "Ctrl-C ended the search.",
+}
 _METRICS = {"balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC"}  # others are called what they are
 
 
@@ -17,18 +26,20 @@ def decision_lines(model: Any) -> list[str]:
         place = tuning.values.index(tuning.best)
         score = f"{_named(tuning.metric)} {tuning.means[place]:.3f} ± {tuning.deviations[place]:.3f}"
         best = f"Tuned {tuning.parameter} = {tuning.best:.4g}, the best of {len(tuning.values)}"
-        lines.append(f"{best} ({score} over {tuning.folds} folds).")
+        lines.append(f"{best} ({score} over {_folds(tuning.folds, facts)}).")
         if tuning.distance is not None:
             low, high, by = min(tuning.values), max(tuning.values), np.ceil(tuning.distance * 1e4 - 1e-9) / 1e4
             lines.append(
                 f"Proved: no {tuning.parameter} from {low:g} to {high:g} has a cross-validation accuracy higher by "
                 f"more than {by:g} at its optimum."
             )
+        if tuning.ended in _ENDED:
+            lines.append(_ENDED[tuning.ended])
     if (scores := facts.cross_validation) is not None and facts.settings.cv is not None:
         each = [f"{_named(name)} {np.mean(own):.3f} ± {np.std(own):.3f}" for name, own in scores.scores.items()]
-        lines.append(f"Cross-validation, {scores.folds} folds of the training rows: {', '.join(each)}.")
-    if model.calibration is not None and facts.settings.calibrate is not None:
-        lines.append(f"Probabilities by {model.calibration.method} calibration on out-of-fold scores.")
+        lines.append(f"Cross-validation, {_folds(scores.folds, facts)} of the training rows: {', '.join(each)}.")
+    if model.calibration is not None:
+        lines.append(f"Probabilities by {model.calibration.method} calibration on {_calibrated_on(facts)}.")
     if (threshold := model.threshold) is not None:
         lines.append(_threshold_line(model, threshold))
     return lines
@@ -36,6 +47,18 @@ def decision_lines(model: Any) -> list[str]:
 
 def _named(metric: str) -> str:
     return _METRICS.get(metric, metric)
+
+
+def _calibrated_on(facts: Any) -> str:
+    """Return which scores became probabilities."""
+    on = facts.calibrated
+    if on is None or on.folds > 1:
+        return "out-of-fold scores" + ("" if on is None else f" ({_folds(on.folds, facts)})")
+    return f"scores of {on.rows:,} training rows that one more fit left out"
+
+
+def _folds(count: int, facts: Any) -> str:
+    return times(count, "fold") + fold_words(facts.options.split)
 
 
 def _threshold_line(model: Any, threshold: Any) -> str:
@@ -47,6 +70,8 @@ def _threshold_line(model: Any, threshold: Any) -> str:
         chance = f" (probability {second if threshold.positive else 1.0 - second:.3f})"
     where = f"from score {value:.4g} on" if threshold.positive else f"below score {value:.4g}"
     score = f"out-of-fold precision {threshold.precision:.3f}, recall {threshold.recall:.3f}"
+    if folds := fold_words(model.facts.options.split):
+        score += f" (folds{folds})"
     return f"Threshold {threshold.rule}: {label!r} {where}{chance}; {score}."
 
 

@@ -86,6 +86,15 @@ class UpdateRecord(_Checked):
 
 
 @dataclass(frozen=True)
+class CalibratedOn(_Checked):
+    """How many folds (1: a part that was held out once) and rows the scores of a calibration are from."""
+
+    _counts = ("folds", "rows")
+    folds: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class CrossValidation(_Checked):
     """Scores of each fold, by metric."""
 
@@ -104,7 +113,8 @@ class CrossValidation(_Checked):
 class TuningRecord(_Checked):
     """The parameter that was tuned, its candidates and their scores over folds, and the metric that decided.
 
-    ``distance``, where it is proved, is how much higher the accuracy of any value between the candidates can be.
+    ``distance``, where it is proved, is how much higher the accuracy of any value between the candidates can be, and
+    ``ended`` is "proved" or what ended the search before that was as little as asked for.
     """
 
     parameter: str
@@ -115,6 +125,7 @@ class TuningRecord(_Checked):
     deviations: tuple[float, ...]
     best: float
     distance: float | None = None
+    ended: str = ""
     _counts = ("folds",)
 
     def __post_init__(self) -> None:
@@ -122,7 +133,8 @@ class TuningRecord(_Checked):
         named = isinstance(self.parameter, str) and isinstance(self.metric, str) and isinstance(self.values, tuple)
         size = len(self.values) if named else -1
         lists = (self.values, self.means, self.deviations)
-        if not all(_are_numbers(each, size) for each in lists) or self.best not in self.values:
+        named = named and isinstance(self.ended, str)
+        if not named or not all(_are_numbers(each, size) for each in lists) or self.best not in self.values:
             raise ValueError("the facts about the model are damaged: a tuning has scores for each candidate")
         if not (self.distance is None or (type(self.distance) is float and 0.0 <= self.distance <= 1.0)):
             raise ValueError("the facts about the model are damaged: a tuning has proved what cannot be")
@@ -180,6 +192,8 @@ class Facts:
         Of ``--cv`` and ``--tune``: scores on folds of the training rows.
     tuning : TuningRecord or None
         Of ``--tune``: the candidates and their scores.
+    calibrated : CalibratedOn or None
+        What scores became probabilities on, where they did.
     flags : tuple of str
         How false and true were written, where these are the labels and the source was text; empty otherwise.
     """
@@ -211,6 +225,7 @@ class Facts:
     seconds: float | None = None
     cross_validation: CrossValidation | None = None
     tuning: TuningRecord | None = None
+    calibrated: CalibratedOn | None = None
     flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -254,7 +269,7 @@ class Facts:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON holds them."""
         out = {each.name: getattr(self, each.name) for each in fields(self)}
-        for name in ("options", "settings", "rows", "columns", "progress", "cross_validation", "tuning"):
+        for name in ("options", "settings", "rows", "columns", "progress", "cross_validation", "tuning", "calibrated"):
             out[name] = None if out[name] is None else asdict(out[name])
         for name in ("classes", "updates"):
             out[name] = [asdict(each) for each in out[name]]
@@ -270,7 +285,8 @@ class Facts:
                 own = _from_version_0(own)
             own = without_guess({name: value for name, value in own.items() if name in cls.__dataclass_fields__})
             for name, kind in (("rows", RowCounts), ("columns", ColumnUse), ("progress", TrainingProgress),
-                               ("options", ColumnOptions), ("settings", Settings)):  # fmt: skip
+                               ("options", ColumnOptions), ("settings", Settings),
+                               ("calibrated", CalibratedOn)):  # fmt: skip
                 if own.get(name) is not None:
                     own[name] = kind(**{key: _tuples(value) for key, value in own[name].items()})
             if own.get("cross_validation") is not None:
@@ -298,6 +314,7 @@ _KINDS: dict[str, Any] = {
     "progress": TrainingProgress | None, "mistakes": tuple, "test": Scores | None, "training_accuracy": float | None,
     "certificate": dict | None, "no_certificate": str, "updates": tuple, "seconds": float | int | None,
     "cross_validation": CrossValidation | None, "tuning": TuningRecord | None, "flags": tuple,
+    "calibrated": CalibratedOn | None,
 }  # fmt: skip
 
 

@@ -68,27 +68,25 @@ def fit(
     into memory are learned by ``on_disk_model``, if one is named, where the model of the settings cannot.
     """
     began, computed = time.perf_counter(), time.process_time()
-    anywhere = (
-        settings if settings.model in ON_DISK or on_disk_model is None else replace(settings, model=on_disk_model)
-    )
+    on_disk = settings.model if settings.model in ON_DISK or on_disk_model is None else on_disk_model
     if before is None:
         make(  # before a long read: it refuses parameters that the model does not have
             settings.model, epochs=settings.epochs, time_limit=settings.time_limit, seed=settings.seed,
             parameters=settings.parameters, stop=settings.stop,
         )  # fmt: skip
-    with _prepared(source, options, anywhere, budget or MemoryBudget(), watch) as table:
+    with _prepared(source, options, settings, on_disk, budget or MemoryBudget(), watch) as table:
         if test_source is not None:
-            table.test = read_test(test_source, table)
+            table.test = read_test(test_source, table.preparation, table.classes, table.target)
             table.facts = replace(table.facts, rows=replace(table.facts.rows, test=table.test.n))
         run = stream
         if (rows := in_memory(table.train)) is not None:
             table.train, run = rows, train
-        else:
-            settings = anywhere
+        check_decisions(settings, table)
+        if rows is None:
+            settings = replace(settings, model=on_disk)
         if table.preparation.role("text") and not settings.tune:
             settings = replace(settings, parameters={**(MODELS[settings.model].words or {}), **settings.parameters})
         facts = replace(table.facts, settings=settings)
-        check_decisions(settings, table)
         watch("fit")
         trained = run(table, settings, before, watch, verbose)
         facts = replace(facts, **trained.facts)
@@ -127,9 +125,17 @@ def _scored(model: TableModel, table: PreparedTable) -> Scores | None:
 
 @contextmanager
 def _prepared(
-    source: TableSource | MatrixSource, options: ColumnOptions, settings: Settings, budget: MemoryBudget, watch: Watch
+    source: TableSource | MatrixSource,
+    options: ColumnOptions,
+    settings: Settings,
+    on_disk: str,
+    budget: MemoryBudget,
+    watch: Watch,
 ) -> Iterator[PreparedTable]:
-    """Yield the rows of a source, prepared; those on disk are removed afterwards unless there is a cache."""
+    """Yield the rows of a source, prepared; those on disk are removed afterwards unless there is a cache.
+
+    ``on_disk`` is the model that rows on disk are for.
+    """
     key = None
     if budget.cache is not None:
         key = cache.cache_key(source, options, settings.test, settings.seed)
@@ -138,7 +144,7 @@ def _prepared(
         cached = cache.reopen(budget.cache / key, key)
         if cached is not None:
             watch("cached", rows=cached.train.n)
-            _check_on_disk(settings)
+            _check_on_disk(on_disk)
             yield cached
             return
     with ExitStack() as stack:
@@ -151,13 +157,13 @@ def _prepared(
             source, options, limit=budget.limit, folder=folder, on_disk=budget.cache is not None,
             watch=lambda rows, part: watch("read", rows=rows, part=part),
         )  # fmt: skip
-        if not isinstance(data.rows, MemoryRows) and settings.model not in ON_DISK and budget.cache is None:
+        if not isinstance(data.rows, MemoryRows) and on_disk not in ON_DISK and budget.cache is None:
             raise ValueError(
                 f"{source.name} does not fit into memory ({byte_size(budget.limit)} for rows and their copies), "
-                f"and --model {settings.model} needs all rows at once; these do not: {', '.join(ON_DISK)}"
+                f"and --model {on_disk} needs all rows at once; these do not: {', '.join(ON_DISK)}"
             )
         if not isinstance(data.rows, MemoryRows):
-            _check_on_disk(settings)
+            _check_on_disk(on_disk)
         table = prepare(
             data, options, settings.test, settings.seed, fingerprint=source.fingerprint(), folder=folder, watch=watch
         )
@@ -166,9 +172,9 @@ def _prepared(
         yield table
 
 
-def _check_on_disk(settings: Settings) -> None:
-    if settings.model not in ON_DISK:
-        raise ValueError(f"--model {settings.model} cannot be trained on rows on disk; {', '.join(ON_DISK)} can")
+def _check_on_disk(model: str) -> None:
+    if model not in ON_DISK:
+        raise ValueError(f"--model {model} cannot be trained on rows on disk; {', '.join(ON_DISK)} can")
 
 
 # ---------------------------------------------------------------------------------------------- afterwards

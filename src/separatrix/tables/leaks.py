@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from separatrix.geometry.rows import is_sparse
 from separatrix.tables.collect import Collected
 from separatrix.tables.raw_rows import RawRows
+from separatrix.tables.roles import COUNTING
 
 _FEWEST = 50  # rows: in fewer, a column may be right by chance
 _MOST = 20_000  # rows that are looked at, evenly spaced
@@ -32,6 +33,22 @@ def leaks(data: Collected, raw: RawRows) -> list[str]:
     if np.bincount(labels).max() > _SURE * len(labels):  # so does no column at all
         return []
     return list(_named(data, raw, labels, step))
+
+
+def order_warnings(data: Collected, raw: RawRows) -> tuple[str, ...]:
+    """Return a warning where rows are in the order of their classes, which a column that counts them would give away.
+
+    Such a column is left out, but not where an option names it; and other columns may hold the order too.
+    """
+    counting = [name for name, why in data.chosen.left_out.items() if why == COUNTING]
+    if not counting or raw.labels is None or len(raw) < _FEWEST or data.chosen.target is None:
+        return ()
+    if not _sorted_by(np.arange(len(raw), dtype=np.float64), raw.labels):
+        return ()
+    return (
+        f"Warning: the rows are in the order of {data.chosen.target.name!r}, so {counting[0]}, which counts them, "
+        "would predict it: it is left out; do the same with others that follow the order.",
+    )
 
 
 def _named(data: Collected, raw: RawRows, labels: NDArray[np.int32], step: int) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 
 from separatrix.tables.arrow_columns import number_column, text_column
 from separatrix.tables.columns import column_called, separated
-from separatrix.tables.kinds import DEFAULT
 from separatrix.tables.model import TableModel
 from separatrix.tables.rows import Block, ModelRows, check_unknown
 from separatrix.tables.sources.base import MatrixSource, TableSource
@@ -75,17 +73,21 @@ def predict(
 
 
 def _without_probabilities(model: TableModel) -> str:
-    """Return that a model has no probabilities, and the command that fits one that has."""
+    """Return that a model has no probabilities, why, and what fits one that has."""
     facts = model.facts
-    source = facts.source if facts.source not in ("", "the query", "standard input") else "FILE"
-    command = f"separatrix fit {shlex.quote(source)} --target {shlex.quote(model.target)}"
-    if facts.settings.model != DEFAULT:
-        command += f" --model {facts.settings.model}"
+    if facts.on_disk:
+        own = (
+            "it was trained on rows on disk, where scores are not calibrated; fit --model neuron has probabilities "
+            "there, and with more --memory every model"
+        )
+    elif facts.calibrated is not None:
+        own = "update learned a new class, which its calibration does not know; fit it again, to all rows"
+    elif facts.settings.calibrate == "none":
+        own = "it was fitted with --calibrate none; fit it again without, or with --calibrate sigmoid"
+    else:
+        own = "fit it again, with --calibrate sigmoid, which says so if the rows do not allow it"
     kind = type(model.estimator).__name__
-    return (
-        f"--proba: this {kind} has no probabilities; {command} --calibrate sigmoid fits one that has, and --scores "
-        "writes the scores of this one"
-    )
+    return f"--proba: this {kind} has no probabilities: {own}. --scores writes its scores"
 
 
 def _kept_columns(model: TableModel, source: Any, options: PredictOptions) -> list[str]:

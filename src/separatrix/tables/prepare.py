@@ -21,7 +21,7 @@ from separatrix.tables.disk import rowfile
 from separatrix.tables.disk.raw_file import RawFile
 from separatrix.tables.disk.rowfile import RowFile, in_precision
 from separatrix.tables.facts import ClassCount, ColumnUse, Facts, RowCounts
-from separatrix.tables.leaks import leaks
+from separatrix.tables.leaks import leaks, order_warnings
 from separatrix.tables.preparation import Feature, Preparation, is_wide, learn_scale, learn_words
 from separatrix.tables.raw_rows import MISSING, UNSEEN, RawRows, Recode, join
 from separatrix.tables.reading import all_finite
@@ -52,10 +52,18 @@ class PreparedRows:
         Codes of the classes.
     weights : array, optional
         Sample weights.
+    order : array, optional
+        The time or the group of each row, where ``--split`` names one.
     """
 
-    def __init__(self, X: Any, labels: NDArray[np.int32], weights: NDArray[np.float64] | None) -> None:
-        self.X, self.labels, self.weights = X, labels, weights
+    def __init__(
+        self,
+        X: Any,
+        labels: NDArray[np.int32],
+        weights: NDArray[np.float64] | None,
+        order: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.X, self.labels, self.weights, self.order = X, labels, weights, order
         self.n = len(labels)
 
     def blocks(self) -> Iterator[tuple[Any, NDArray[np.int32]]]:
@@ -249,13 +257,13 @@ def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOp
     labels = _labels(learned)
     check_classes(data, labels, when)
     made = learn_preparation(data, options, learned)
-    giving_away = leaks(data, learned)
+    giving_away, warnings = leaks(data, learned), (*made.warnings, *order_warnings(data, learned))
     X = made.training_matrix(learned, seed, overwrite=True)
     test = None if tested is None else PreparedRows(made.matrix(tested), _labels(tested), tested.weights)
     counts = np.bincount(labels, minlength=len(data.classes))
-    train = PreparedRows(X, labels, learned.weights)
+    train = PreparedRows(X, labels, learned.weights, learned.order)
     key = key_of(X, labels, learned.weights)
-    return _Made(train, test, made.preparation, counts, made.constant, key, giving_away, made.warnings)
+    return _Made(train, test, made.preparation, counts, made.constant, key, giving_away, warnings)
 
 
 def _on_disk(

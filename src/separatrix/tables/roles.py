@@ -21,6 +21,7 @@ _FEWEST = 20  # rows: in fewer, values are unique by chance
 _LONG = 30  # letters of a sentence, on average
 _WORDS = 3  # and words of a text
 _WORD = re.compile(r"[^\W\d_]{2}")  # of letters: numbers of telephones are no sentences
+COUNTING = "id: it counts the rows"
 AS_TEXT = "read as text, which shows whether its points are decimal marks"  # why a number column is a category first
 _SOME = 0.01  # of the numbers of a column are whole, where points may set thousands apart
 _NAMED_ID = re.compile(
@@ -260,7 +261,7 @@ def _of_numbers(column: Column, cells: Any) -> Role | None:
     with np.errstate(over="ignore"):  # numbers near 1e308
         steps = np.diff(cells)
     if cells[0] in (0.0, 1.0) and (steps == 1.0).all():
-        return Role("none", why="id: it counts the rows")
+        return Role("none", why=COUNTING)
     if _NAMED_ID.search(column.name) is None:
         return None
     if (steps > 0).all() or len(np.unique(cells)) == len(cells):

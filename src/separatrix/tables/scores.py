@@ -9,14 +9,21 @@ takes longer than most fits; tests compare the two.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import Floats
-from separatrix.tables.curves import Curve, calibration_curves, ranking, ranking_curves
+from separatrix.tables.curves import (
+    Curve,
+    OperatingPoint,
+    calibration_curves,
+    operating_points,
+    ranking,
+    ranking_curves,
+)
 
 METRICS = {
     "accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "f1_macro": "macro F1", "roc_auc": "ROC AUC",
@@ -42,6 +49,8 @@ class Metrics:
         Of the probabilities.
     curves : tuple of Curve
         ROC, precision-recall and calibration.
+    points : tuple of OperatingPoint
+        Of two classes: what other thresholds give.
     """
 
     roc_auc: float | None = None
@@ -49,11 +58,14 @@ class Metrics:
     log_loss: float | None = None
     brier: float | None = None
     curves: tuple[Curve, ...] = ()
+    points: tuple[OperatingPoint, ...] = ()
 
     def __post_init__(self) -> None:
         values = (self.roc_auc, self.average_precision, self.log_loss, self.brier)
         numbers = all(value is None or (type(value) is float and math.isfinite(value)) for value in values)
         if not numbers or type(self.curves) is not tuple or not all(isinstance(each, Curve) for each in self.curves):
+            raise ValueError("the metrics of the test scores are damaged")
+        if type(self.points) is not tuple or not all(isinstance(each, OperatingPoint) for each in self.points):
             raise ValueError("the metrics of the test scores are damaged")
 
 
@@ -292,6 +304,7 @@ class Scores:
             "by_class": [each._asdict() for each in self.by_class()],
             "confusion": self.confusion.tolist(),
             "curves": [] if self.metrics is None else [curve.to_dict() for curve in self.metrics.curves],
+            "operating_points": [] if self.metrics is None else [asdict(each) for each in self.metrics.points],
         }
 
     @classmethod
@@ -305,7 +318,8 @@ class Scores:
                 Curve(each["kind"], each["code"], np.array(each["x"], dtype=float), np.array(each["y"], dtype=float))
                 for each in values["curves"]
             )
-            metrics = Metrics(**{name: values.get(name) for name in RANKED}, curves=curves)
+            points = tuple(OperatingPoint(**each) for each in values.get("operating_points", ()))
+            metrics = Metrics(**{name: values.get(name) for name in RANKED}, curves=curves, points=points)
         return cls(confusion, int(np.argmin(np.abs(shares - values["baseline"]))), metrics)
 
 
@@ -353,6 +367,7 @@ class _Kept:
         codes = [1] if k == 2 else present
         values: dict[str, float | None] = {}
         curves: list[Curve] = []
+        points: tuple[OperatingPoint, ...] = ()
         if len(present) > 1:
             by_class = {
                 code: ranking(actual == code, ranked if ranked.ndim == 1 else ranked[:, code]) for code in codes
@@ -360,6 +375,7 @@ class _Kept:
             for name in ("roc_auc", "average_precision"):
                 values[name] = float(np.mean([getattr(each, name) for each in by_class.values()]))
             curves += ranking_curves(by_class, k)
+            points = operating_points(actual == 1, ranked) if k == 2 else ()
         if proba is not None:
             by_code = np.stack([1.0 - proba, proba], axis=1) if k == 2 else proba
             own = np.clip(by_code[np.arange(len(actual)), actual], _EPSILON, 1.0 - _EPSILON)  # of the actual class
@@ -367,7 +383,7 @@ class _Kept:
             parts = [(1, proba)] if k == 2 else [(code, proba[:, code]) for code in range(k)]
             values["brier"] = float(sum(np.mean(((actual == code) - p) ** 2) for code, p in parts))
             curves += calibration_curves(actual, proba, k)
-        return Metrics(**values, curves=tuple(curves))
+        return Metrics(**values, curves=tuple(curves), points=points)
 
 
 class Predictions(NamedTuple):

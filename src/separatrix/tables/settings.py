@@ -39,14 +39,14 @@ class Settings:
     parameters : dict
         More parameters of the estimator.
     certify : float, optional
-        Seconds for the certificate of the data; 0 for none. By default a tenth of the time of the fit so far.
+        Seconds for the certificate of the data; 0 for none. By default a tenth of the time of the fit so far, from 0.2
+        to 5 (and where other processes take the processors up to 2.5 times the least).
     stop : str, optional
         When to stop training, besides the limits, as ``separatrix.stops.parse`` reads it; by default as the model does.
     class_weight : str, optional
         Weights of classes: "balanced", or by label, as in ``"yes=5,no=1"``.
     calibrate : {"sigmoid", "isotonic", "temperature", "none"}, optional
-        How scores become probabilities; by default "sigmoid" where the model has none of its own and the folds take
-        little time.
+        How scores become probabilities; by default "sigmoid" where the model has none of its own.
     threshold : str, optional
         How the decision between two classes is made: a probability, "max-f1", "recall=0.9", "precision=0.9" or
         "cost=5:1".

@@ -36,6 +36,20 @@ def parse_split(text: str) -> SplitBy:
     return SplitBy(kind, column)
 
 
+def fold_words(split: str | None) -> str:
+    """Return of what kind folds are, after their number; nothing for folds that are drawn by lot.
+
+    Examples
+    --------
+    >>> fold_words("group:shop"), fold_words("time:day"), fold_words(None)
+    (' of whole groups (shop)', ' in the order of day', '')
+    """
+    if split is None:
+        return ""
+    kind, column = parse_split(split)
+    return f" of whole groups ({column})" if kind == "group" else f" in the order of {column}"
+
+
 class SplitReader:
     """Reads the column, batch after batch.
 

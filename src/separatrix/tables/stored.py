@@ -34,11 +34,12 @@ STORED = {
     "Threshold": Stored("separatrix.tables.thresholds"),
     "Facts": Stored(
         "separatrix.tables.facts",
-        defaults={"notes": (), "flags": (), **_none("cross_validation", "tuning")},
+        defaults={"notes": (), "flags": (), **_none("cross_validation", "tuning", "calibrated")},
         unpack=without_guess,
     ),
+    "CalibratedOn": Stored("separatrix.tables.facts"),
     "CrossValidation": Stored("separatrix.tables.facts"),
-    "TuningRecord": Stored("separatrix.tables.facts", defaults={"distance": None}),
+    "TuningRecord": Stored("separatrix.tables.facts", defaults={"distance": None, "ended": ""}),
     "RowCounts": Stored("separatrix.tables.facts"),
     "ColumnUse": Stored("separatrix.tables.facts"),
     "ClassCount": Stored("separatrix.tables.facts"),
@@ -62,6 +63,7 @@ STORED = {
         },
     ),
     "Scores": Stored("separatrix.tables.scores", defaults={"metrics": None}),
-    "Metrics": Stored("separatrix.tables.scores"),
+    "Metrics": Stored("separatrix.tables.scores", defaults={"points": ()}),
+    "OperatingPoint": Stored("separatrix.tables.curves"),
     "Curve": Stored("separatrix.tables.curves"),
 }

@@ -78,6 +78,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[1.0, 0.0, 0.0, 1.0, 0.0], [2.0, 1.0, 1.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0, 1.0]]
     """
 
+    stored_within = (
+        "a model file holds one only within a model of a table, which separatrix fit writes: save it so, or keep the "
+        "pipeline with pickle"
+    )  # for the refusal of sx.save
+
     def __init__(
         self,
         *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
 from separatrix.tables.preparation import Preparation
-from separatrix.tables.prepare import PreparedRows, PreparedTable
+from separatrix.tables.prepare import PreparedRows
 from separatrix.tables.rows import ModelRows
 from separatrix.tables.sources.base import MatrixSource, TableSource
 
@@ -29,9 +30,11 @@ class _Prepared:
         return [feature.name for feature in self.preparation.features]
 
 
-def read_test(source: TableSource | MatrixSource, table: PreparedTable) -> PreparedRows:
+def read_test(
+    source: TableSource | MatrixSource, preparation: Preparation, classes: Sequence[Any], target: str
+) -> PreparedRows:
     """Return the complete rows of a source, prepared as the training rows are; refuse a label that those lack."""
-    model = _Prepared(table.preparation, np.array(table.classes), table.target)
+    model = _Prepared(preparation, np.array(classes), target)
     if isinstance(source, TableSource):
         source.settle()
     parts: list[Any] = []
@@ -40,12 +43,12 @@ def read_test(source: TableSource | MatrixSource, table: PreparedTable) -> Prepa
     for block in rows:
         assert block.labels is not None
         whole = block.labelled
-        strange = block.labels[whole] >= len(table.classes)
+        strange = block.labels[whole] >= len(classes)
         if strange.any():
             label = rows.labels[int(block.labels[whole][strange][0])]
             raise ValueError(f"--test {source.name}: the label {label!r} is not a class of the training rows")
         if whole.any():
-            parts.append(table.preparation.matrix(block.raw.take(whole)))
+            parts.append(preparation.matrix(block.raw.take(whole)))
             codes.append(block.labels[whole])
     if not parts:
         raise ValueError(f"--test {source.name} has no complete row with a label")

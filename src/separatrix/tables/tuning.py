@@ -25,7 +25,10 @@ _PARTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3)  # of the largest margin, ALMA's a
 
 
 class Tuned(NamedTuple):
-    """The candidates, their cross-validated scores (mean and standard deviation over folds), and the best of them."""
+    """The candidates, their cross-validated scores (mean and standard deviation over folds), and the best of them.
+
+    Where Ctrl-C ended it, they are those that were done.
+    """
 
     parameter: str
     values: tuple[Any, ...]
@@ -33,6 +36,7 @@ class Tuned(NamedTuple):
     deviations: tuple[float, ...]
     best: int
     result: OutOfFold  # of the best
+    interrupted: bool = False
 
 
 def strength(settings: Settings) -> tuple[str, tuple[Any, ...]]:
@@ -90,11 +94,17 @@ def tune(
     deviations: list[float] = []
     best: OutOfFold | None = None
     for value in values:
-        result = scored(with_strength(settings, name, value), f"{name}={value:g}")
+        try:
+            result = scored(with_strength(settings, name, value), f"{name}={value:g}")
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            break
         per_fold: Floats = fold_scores(metric, result, labels)
         if best is None or per_fold.mean() > max(means):
             best = result
         means.append(float(per_fold.mean()))
         deviations.append(float(per_fold.std()))
     assert best is not None
-    return Tuned(name, values, tuple(means), tuple(deviations), int(np.argmax(means)), best)
+    done = values[: len(means)]
+    return Tuned(name, done, tuple(means), tuple(deviations), int(np.argmax(means)), best, len(done) < len(values))

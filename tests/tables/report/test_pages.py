@@ -34,8 +34,18 @@ def pages(tmp_path_factory, browser):
         _report(folder / "bare.html", "penguins", ColumnOptions("species"), "network", rows=False),
         _report(folder / "table.html", str(folder / "table.csv"), ColumnOptions("label"), "svm"),
         _report(folder / "nasty.html", str(folder / "nasty.csv"), ColumnOptions(head[4], text=(head[3],)), "neuron"),
+        _report(
+            folder / "twelve.html", str(_twelve(folder / "twelve.csv")), ColumnOptions("y"), "averaged", rows=False
+        ),
         _report(folder / "long.html", str(_long(folder / "long.csv")), ColumnOptions("y"), "svm"),
     ]
+
+
+def _twelve(path: Path) -> Path:
+    """Write a table of twelve classes, as many as a matrix shows, with long names."""
+    lines = [f"{k % 12 + k // 12 % 3},{k % 7},a rather long name {k % 12}" for k in range(240)]
+    path.write_text("\n".join(["a,b,y", *lines]), encoding="utf-8")
+    return path
 
 
 def _long(path: Path) -> Path:
@@ -59,14 +69,17 @@ def test_the_checks_see_what_is_wrong(tmp_path, browser):
     """A page with every fault that is looked for."""
     bad = tmp_path / "bad.html"
     bad.write_text(
-        "<!DOCTYPE html><html><head><title>bad</title></head><body><p style='width:2000px;color:#ddd'>pale and wide</p>"
+        "<!DOCTYPE html><html><head><title>bad</title></head><body><div style='width:100px;overflow:auto'>"
+        "<table class='matrix dense'><tr><td style='min-width:300px'>1</td></tr></table></div>"
+        "<p style='width:2000px;color:#ddd'>pale and wide</p>"
         "<img src='picture.png'><script>console.error('oh'); missing()</script></body></html>"
     )
     (faults,) = browser_pages.seen([bad]).values()
     every = "\n".join(faults)
     for fault in (
         "360 light: console: oh", "1280 dark: error: missing is not defined", "picture.png",
-        "pixels wide in a window of 768", "axe html-has-lang", "axe image-alt", "axe color-contrast",
+        "pixels wide in a window of 768", "axe html-has-lang", "1280 dark: 1 confusion matrices are cut off",
+        "axe image-alt", "axe color-contrast",
     ):  # fmt: skip
         assert fault in every, fault
     assert any("alt" in each for each in browser_pages.invalid([bad]))

@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.metrics import f1_score, precision_recall_curve, precision_score, recall_score
+from sklearn.model_selection import train_test_split
 
 from page_tree import read_page
 from separatrix.models.model_file import load
+from separatrix.tables.curves import OperatingPoint, operating_points
 
 
 def done(result):
@@ -94,3 +98,45 @@ def test_a_matrix_has_at_most_twelve_classes(run):
     assert len(errors) == 13
     assert len(found.table("The weakest of 13 classes, by recall")) == 13
     assert len(found.table("All classes")) == 14
+
+
+@pytest.mark.parametrize("options", [(), ("--threshold", "recall=0.95")])
+def test_thresholds_are_in_a_table_and_the_one_in_use_is_on_the_curves(run, options):
+    found = page(run, 2, 500, model="svm", options=options)
+    rows = found.table("Thresholds: what is predicted c1, of 100 rows")
+    assert rows[0] == ["score from", "precision", "recall", "F1", "predicted c1", "probability"]
+    model, truth = load("m.sx"), pd.read_csv("t.csv")
+    test = np.sort(train_test_split(np.arange(500), test_size=0.2, random_state=0, stratify=truth.label)[1])
+    scores, actual = model.decision_function(truth.iloc[test]), (truth.label.iloc[test] == "c1").to_numpy()
+    (used,) = [row for row in rows[1:] if row[0].endswith(" (in use)")]
+    threshold = 0.0 if model.threshold is None else model.threshold.value
+    points = [each.score for each in model.facts.test.metrics.points]
+    assert 5 <= len(points) <= 9
+    for row, at in [(used, threshold), *zip([row for row in rows[1:] if row is not used], points, strict=True)]:
+        predicted = scores >= at
+        values = [each(actual, predicted) for each in (precision_score, recall_score, f1_score)]
+        assert row[1:5] == [*(f"{value:.3f}" for value in values), f"{predicted.sum()}"]
+    for figure in found.with_id("curves").all("figure")[:2]:
+        marks = [each for each in figure.all("svg")[0].all("path") if "marked" in each.attributes["class"]]
+        assert len(marks) == 1
+        assert "threshold in use" in figure.text()
+
+
+def test_more_classes_have_no_table_of_thresholds(run):
+    assert "Thresholds" not in page(run, 3).text()
+
+
+def test_operating_points_are_the_highest_thresholds_of_a_recall():
+    rng = np.random.default_rng(0)
+    actual = rng.random(400) < 0.3
+    scores = np.round(actual + rng.normal(0, 1.0, 400), 1)  # with ties
+    precision, recall, at = precision_recall_curve(actual, scores)
+    wanted = [at[recall[:-1] >= share].max() for share in (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)]
+    points = operating_points(actual, scores)
+    assert [each.score for each in points] == sorted(set(wanted), reverse=True)
+    for each in points:
+        place = int(np.flatnonzero(at == each.score)[0])
+        assert (each.precision, each.recall) == (precision[place], recall[place])
+        assert each.predicted == np.count_nonzero(scores >= each.score)
+    with pytest.raises(ValueError, match="an operating point of the test scores is damaged"):
+        OperatingPoint(0.0, 0.5, float("nan"), 3)

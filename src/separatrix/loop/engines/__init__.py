@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from separatrix.loop.engines.base import BOUNDARIES, Engine, Step, check_reduction, predicted_ties, ties
+from separatrix.loop.engines.base import (
+    BOUNDARIES,
+    Engine,
+    Step,
+    check_reduction,
+    learns_from_folds,
+    predicted_ties,
+    ties,
+)
 from separatrix.loop.engines.compiled import CompiledEngine
 from separatrix.loop.engines.joint import JointCompiled, JointReference
 from separatrix.loop.engines.reference import ReferenceEngine
@@ -25,6 +33,7 @@ __all__ = [
     "ReferenceEngine",
     "Step",
     "check_reduction",
+    "learns_from_folds",
     "predicted_ties",
     "ties",
 ]

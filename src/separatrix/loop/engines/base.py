@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from separatrix import _core
 from separatrix.loop.order import EpochPlan, Order
 from separatrix.loop.problem import Problem
 from separatrix.loop.state import State
@@ -29,6 +30,19 @@ def check_reduction(reduction: Any) -> str:
     if not isinstance(reduction, str) or reduction not in REDUCTIONS:
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}; found {reduction!r}")
     return reduction
+
+
+def learns_from_folds(rule: Any) -> bool:
+    """Return whether a rule can learn from several examples at once, as the core says; one that it does not know can.
+
+    Examples
+    --------
+    >>> from separatrix.rules import PA, Perceptron
+    >>> learns_from_folds(Perceptron()), learns_from_folds(PA())
+    (True, False)
+    """
+    known = _core.RULES.get(getattr(rule, "kernel", ""))
+    return known is None or bool(known["folds"])
 
 
 def check_sum(rule: Any, weight: float) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix import _core
 from separatrix.geometry.rows import is_sparse
 from separatrix.loop.engines.base import Step, Sums, WeightOverflowError, check_reduction, check_sum, ties
 from separatrix.loop.order import EpochPlan, Order
@@ -22,7 +23,7 @@ from separatrix.loop.state import State
 from separatrix.rules import Downhill, Number, Update
 from separatrix.rules.losses import Hinge, Log, PerceptronCriterion, Squared, SquaredHinge
 
-COPIES = 1000  # presentations of one heavy example in succession; the last takes the weight that is left
+COPIES = _core.COPIES  # presentations of one heavy example in succession; the last takes the weight that is left
 
 
 class ReferenceEngine:

@@ -21,7 +21,7 @@ from separatrix.tables.compare.scaling import ScalingCurve, scaling_curves
 from separatrix.tables.compare.splitting import Splits, write_splits
 from separatrix.tables.compare.subprocess_runner import THREADS, SubprocessRunner, UnfinishedError
 from separatrix.tables.fit import certificate_of
-from separatrix.tables.scores import LOSSES, RANKED, Scores
+from separatrix.tables.scores import LOSSES, Scores
 from separatrix.tables.settings import MemoryBudget
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.store import MemoryRows
@@ -145,9 +145,16 @@ def _quiet(stage: str, **numbers: Any) -> None:
 
 
 def compare(
-    source: TableSource | MatrixSource, options: ColumnOptions, plan: ComparisonPlan, watch: Watch = _quiet
+    source: TableSource | MatrixSource,
+    options: ColumnOptions,
+    plan: ComparisonPlan,
+    watch: Watch = _quiet,
+    test_source: TableSource | MatrixSource | None = None,
 ) -> Comparison:
-    """Compare the contenders on a source; Ctrl-C ends it with those that are done."""
+    """Compare the contenders on a source; Ctrl-C ends it with those that are done.
+
+    The test rows are drawn from the source, unless they are a source of their own.
+    """
     with SubprocessRunner() as runner, ScratchFolder() as folder:
         collected = collect(
             source, options, limit=MemoryBudget().limit, folder=folder / "rows",
@@ -155,11 +162,12 @@ def compare(
         )  # fmt: skip
         if not isinstance(collected.rows, MemoryRows):
             raise ValueError(f"{source.name} does not fit into memory; compare needs all rows in memory")
-        splits = write_splits(collected, collected.rows.raw, options, plan, folder)
+        splits = write_splits(collected, collected.rows.raw, options, plan, folder, test_source)
         data = {
             "source": source.name, "rows": {"read": collected.n_read, "dropped": collected.n_dropped, **splits.rows},
             "numbers": splits.width, "sparse": splits.sparse, "scale": splits.scale,
             "classes": splits.class_counts(collected.classes), "imputed": _imputed(collected, options),
+            "split": options.split,
         }  # fmt: skip
         del collected  # its rows are on disk now
         comparison = Comparison(data, plan)
@@ -199,8 +207,7 @@ def _run(comparison: Comparison, splits: Splits, runner: SubprocessRunner, watch
             watch("contender", name=name, done=place, of=len(plan.models))
             try:
                 parts = list(runner.results_of(
-                    measure, name, plan.recipe(name), splits.folders, plan.time_limit, metric in RANKED,
-                    seconds=plan.time_limit,
+                    measure, name, plan.recipe(name), splits.folders, plan.time_limit, seconds=plan.time_limit,
                 ))  # fmt: skip
             except UnfinishedError as problem:
                 comparison.left_out[name] = str(problem)

@@ -40,11 +40,14 @@ class Contender:
         Whether it is one of this package's.
     make : callable
         Takes a recipe and returns the estimator, ready to be fitted.
+    dense : bool
+        Whether it takes no sparse rows.
     """
 
     name: str
     family: bool
     make: Callable[[Recipe], Any]
+    dense: bool = False
 
 
 def _own(name: str) -> Contender:
@@ -111,7 +114,7 @@ CONTENDERS = {
         Contender("sk-perceptron", False, _their_perceptron),
         Contender("sk-linear-svc", False, _their_svc),
         Contender("sk-logistic", False, _their_logistic),
-        Contender("sk-boosting", False, _boosting),
+        Contender("sk-boosting", False, _boosting, dense=True),
     )
 }
 # whose prediction time is measured against the training rows; k-NN without an index, as in the lectures

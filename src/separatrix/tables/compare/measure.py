@@ -77,7 +77,7 @@ class Measurement:
     rows : array or None
         Which test rows were predicted, None for all.
     scores, proba : arrays or None
-        Scores and probabilities of these rows, where they were asked for and the model gives them in time.
+        Scores and probabilities of these rows, where the model has them and gives them in time.
     """
 
     predictions: NDArray[np.intp]
@@ -93,19 +93,17 @@ class Measurement:
     proba: NDArray[np.float64] | None = None
 
 
-def measure(
-    send: Send, name: str, recipe: Recipe, folders: Sequence[Path], seconds: float, ranked: bool = False
-) -> None:
+def measure(send: Send, name: str, recipe: Recipe, folders: Sequence[Path], seconds: float) -> None:
     """Send the measurements on each split, each within its share of the seconds by predicting fewer rows if need be."""
     for folder in folders:
-        send(measure_contender(CONTENDERS[name], recipe, Trial.read(folder), seconds / len(folders), ranked))
+        send(measure_contender(CONTENDERS[name], recipe, Trial.read(folder), seconds / len(folders)))
 
 
-def measure_contender(
-    contender: Contender, recipe: Recipe, trial: Trial, seconds: float = math.inf, ranked: bool = False
-) -> Measurement:
-    """Return the measurements on one split, with scores and probabilities if ``ranked``."""
+def measure_contender(contender: Contender, recipe: Recipe, trial: Trial, seconds: float = math.inf) -> Measurement:
+    """Return the measurements on one split."""
     until = time.perf_counter() + seconds
+    if contender.dense:
+        trial = trial.dense()
     from separatrix.estimators.contract import ConvergenceWarning
 
     def fitted() -> Any:
@@ -127,7 +125,7 @@ def measure_contender(
         predict, labels = timed(lambda: model.predict(test))
         given = [
             np.asarray(getattr(model, name)(test), dtype=np.float64)
-            if ranked and hasattr(model, name) and 2 * predict < until - time.perf_counter()
+            if hasattr(model, name) and 2 * predict < until - time.perf_counter()
             else None
             for name in ("decision_function", "predict_proba")
         ]

@@ -37,6 +37,8 @@ class ComparisonPlan:
         classes of which one is rare balanced accuracy.
     parameters : dict of dict
         Parameters of contenders, by name of the contender and of the parameter.
+    test_file : str, optional
+        The file of the test rows, where it is one of its own.
     """
 
     models: tuple[str, ...] = tuple(CONTENDERS)
@@ -49,13 +51,14 @@ class ComparisonPlan:
     scaling: bool = False
     metric: str | None = None
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    test_file: str | None = None
 
     def __post_init__(self) -> None:
         checked = {name: getattr(self, name) for name in ("test", "epochs", "time_limit", "seed", "certify")}
         Settings(**checked)
         if self.metric is not None and self.metric not in METRICS:
             raise ValueError(f"--metric must be one of {', '.join(METRICS)}; found {self.metric!r}")
-        if self.test == 0 and self.folds is None:
+        if self.test == 0 and self.folds is None and self.test_file is None:
             raise ValueError("--test 0 leaves no test rows to compare on; use a larger --test, or --folds")
         if self.folds is not None and self.folds < 2:
             raise ValueError(f"--folds must be at least 2; found {self.folds}")

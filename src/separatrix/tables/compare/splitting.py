@@ -14,10 +14,14 @@ from separatrix.tables.collect import Collected
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.compare.plan import ComparisonPlan
 from separatrix.tables.compare.trial import Trial
+from separatrix.tables.folds import TooFewRowsError, make_folds
 from separatrix.tables.prepare import check_classes, learn_preparation
 from separatrix.tables.raw_rows import RawRows
 from separatrix.tables.scores import RANKED, Metrics, Scores
-from separatrix.tables.split import TestSplit
+from separatrix.tables.sources.base import MatrixSource, TableSource
+from separatrix.tables.split import TestSplit, split_by
+from separatrix.tables.split_column import parse_split
+from separatrix.tables.test_file import read_test
 
 
 @dataclass
@@ -86,16 +90,21 @@ class Splits:
 
 
 def write_splits(
-    collected: Collected, raw: RawRows, options: ColumnOptions, plan: ComparisonPlan, folder: Path
+    collected: Collected,
+    raw: RawRows,
+    options: ColumnOptions,
+    plan: ComparisonPlan,
+    folder: Path,
+    test_source: TableSource | MatrixSource | None = None,
 ) -> Splits:
-    """Write the rows of each split to a folder below ``folder``."""
+    """Write the rows of each split to a folder below ``folder``; the test rows may be a source of their own."""
     labels = np.array(collected.classes)
     assert raw.labels is not None
     out = Splits([], [], np.bincount(raw.labels, minlength=len(labels)), {}, 0, False, None)
-    for place, (train_rows, test_rows) in enumerate(_splits(collected, raw.labels, plan)):
-        train, test = raw.take(train_rows), raw.take(test_rows)
+    n_train = []
+    for place, (train_rows, test_rows) in enumerate(_splits(collected, raw, options, plan)):
+        train = raw.take(train_rows)
         assert train.labels is not None
-        assert test.labels is not None
         when = (
             f"in fold {place + 1}; use fewer --folds"
             if plan.folds
@@ -104,10 +113,19 @@ def write_splits(
         check_classes(collected, train.labels, when)
         made = learn_preparation(collected, options, train)
         preparation = made.preparation
-        trial = Trial(made.training_matrix(train, plan.seed), labels[train.labels], made.matrix(test))
+        if test_source is None:
+            test = raw.take(test_rows)
+            X_test, truth = made.matrix(test), test.labels
+        else:
+            assert collected.chosen.target is not None
+            tested = read_test(test_source, preparation, collected.classes, collected.chosen.target.name)
+            X_test, truth = tested.X, tested.labels
+        assert truth is not None
+        trial = Trial(made.training_matrix(train, plan.seed), labels[train.labels], X_test)
         trial.write(folder / f"trial{place}")
         out.folders.append(folder / f"trial{place}")
-        out.truths.append(test.labels)
+        out.truths.append(truth)
+        n_train.append(len(train))
         out.width, out.sparse, out.scale = preparation.width, preparation.sparse, preparation.scale
         if not plan.folds:
             out.counts = np.bincount(train.labels, minlength=len(labels))
@@ -116,22 +134,29 @@ def write_splits(
     if plan.folds:
         whole = learn_preparation(collected, options, raw)
         out.certified = whole.training_matrix(raw, plan.seed), labels[raw.labels]
-    n_train = len(raw) - n_test if not plan.folds else round(len(raw) * (1 - 1 / plan.folds))
-    out.rows = {"train": n_train, "held_out": n_test}
+    out.rows = {"train": round(float(np.mean(n_train))), "held_out": n_test}
     return out
 
 
-def _splits(collected: Collected, codes: NDArray[np.int32], plan: ComparisonPlan) -> Iterator[tuple[Any, Any]]:
+def _splits(
+    collected: Collected, raw: RawRows, options: ColumnOptions, plan: ComparisonPlan
+) -> Iterator[tuple[Any, Any]]:
+    codes, by = raw.labels, None if options.split is None else parse_split(options.split)
+    assert codes is not None
     counts = np.bincount(codes, minlength=len(collected.classes))
-    if plan.folds is None:
-        yield TestSplit(counts, plan.test, plan.seed).rows(codes)
-        return
-    from sklearn.model_selection import StratifiedKFold
-
-    if counts.min() < plan.folds:
+    if plan.test_file is not None:
+        yield np.arange(len(raw)), np.zeros(0, dtype=np.intp)
+    elif plan.folds is None:
+        drawn = TestSplit(counts, plan.test, plan.seed) if by is None else split_by(by, raw.order, plan.test, plan.seed)
+        yield drawn.rows(codes)
+    elif by is None and counts.min() < plan.folds:
         rare = int(counts.argmin())
         raise ValueError(
             f"{collected.where}: class {str(collected.classes[rare])!r} has {counts[rare]} rows, too few for --folds "
             f"{plan.folds}: each fold needs at least one"
         )
-    yield from StratifiedKFold(plan.folds, shuffle=True, random_state=plan.seed).split(codes, codes)
+    else:
+        try:
+            yield from make_folds(codes, collected.classes, plan.folds, plan.seed, by, raw.order)
+        except TooFewRowsError as problem:
+            raise ValueError(f"--folds {plan.folds}: {problem}") from None

@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.geometry.rows import is_sparse
+from separatrix.tables.memory import available
+from separatrix.text import byte_size
+
+_SHARE = 0.3  # of the free memory that dense rows may take, of which models make copies
 
 
 @dataclass
@@ -31,6 +35,19 @@ class Trial:
                 sparse.save_npz(folder / f"{name}.npz", values, compressed=False)
             else:
                 np.save(folder / f"{name}.npy", np.ascontiguousarray(values), allow_pickle=False)
+
+    def dense(self) -> Trial:
+        """Return them as dense rows, for models that take no others; refuse what would fill the memory."""
+        if not is_sparse(self.X):
+            return self
+        n, width = self.X.shape[0] + self.X_test.shape[0], self.X.shape[1]
+        needed, free = 8 * n * width, available()
+        if needed > _SHARE * free:
+            raise ValueError(
+                f"it takes no sparse rows, and {n:,} rows with {width:,} features would take {byte_size(needed)} as "
+                f"dense ones ({byte_size(free)} of memory are free): use fewer rows, or fewer columns with --features"
+            )
+        return Trial(self.X.toarray(), self.y, self.X_test.toarray())
 
     @classmethod
     def read(cls, folder: Path) -> Trial:

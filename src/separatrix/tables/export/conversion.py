@@ -12,6 +12,7 @@ import numpy as np
 from separatrix.geometry.kernels import KERNELS
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.tables.calibration import Calibration, TemperatureCalibration, own_sigmoid
+from separatrix.tables.export.date_query import date_query
 from separatrix.tables.export.scorer import (
     Decision,
     Input,
@@ -135,7 +136,8 @@ def _columns(preparation: Any) -> tuple[tuple[Input, ...], tuple[tuple[str, Floa
         if feature.role == "date":
             raise ValueError(
                 f"column {feature.name!r} is a date, which cannot be exported; fit without it (--exclude "
-                f"{shlex.quote(feature.name)}), or make numbers of it with --sql"
+                f"{shlex.quote(feature.name)}), or with numbers that a query makes of it, as --sql "
+                f"{shlex.quote(date_query(preparation.role('date')))}"
             )
         if feature.shares:
             raise ValueError(

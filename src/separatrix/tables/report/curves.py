@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from separatrix.tables.curves import MACRO, Curve
+from separatrix.tables.curves import MACRO, Curve, OperatingPoint
+from separatrix.tables.decision_lines import probability_at
 from separatrix.tables.report.axes import Axis
-from separatrix.tables.report.blocks import brief, data, figure, isolated, paragraph, section
+from separatrix.tables.report.blocks import brief, data, figure, isolated, number, paragraph, section, table
 from separatrix.tables.report.context import ReportContext
 from separatrix.tables.report.drawing import Chart, colour_of, legend
 from separatrix.tables.report.elements import Content, Element, element
@@ -52,27 +53,62 @@ def _group(context: ReportContext, scores: Scores, heading: list[Content]) -> li
         for kind, draw in (("roc", _roc), ("precision_recall", _precision_recall), ("calibration", _calibration))
         if any(curve.kind == kind for curve in metrics.curves)
     ]
-    return [element("h3", heading), element("div", made, class_="charts three" if len(made) > 2 else "charts")]
+    charts = element("div", made, class_="charts three" if len(made) > 2 else "charts")
+    return [element("h3", heading), charts, _thresholds(context, scores)]
+
+
+def _thresholds(context: ReportContext, scores: Scores) -> Content:
+    """Return what other thresholds of the score would give, with the one in use among them."""
+    if scores.metrics is None or not scores.metrics.points:
+        return None
+    precision, recall, predicted = _in_use(scores)
+    threshold = context.model.threshold
+    used = OperatingPoint(0.0 if threshold is None else threshold.value, precision, recall, predicted)
+    points = sorted([*scores.metrics.points, used], key=lambda each: (each.predicted, each is used))
+    chances = context.model.has_probabilities
+    rows: list[list[Content]] = [
+        [
+            [number(each.score), " (in use)" if each is used else ""],
+            f"{each.precision:.3f}", f"{each.recall:.3f}", f"{each.f1:.3f}", f"{each.predicted:,}",
+            *([f"{probability_at(context.model, each.score):.3f}"] if chances else []),
+        ]
+        for each in points
+    ]  # fmt: skip
+    label = isolated(brief(context.labels[1]))
+    head = ["score from", "precision", "recall", "F1", f"predicted {label}", *(["probability"] if chances else [])]
+    caption = f"Thresholds: what is predicted {label}, of {scores.n:,} rows"
+    return table(caption, head, rows, numbers=range(1, len(head)))
+
+
+def _in_use(scores: Scores) -> tuple[float, float, int]:
+    """Return precision and recall of the second of two classes as the model decides, and how many are predicted."""
+    own = scores.by_class()[1]
+    return own.precision or 0.0, own.recall or 0.0, int(scores.confusion[:, 1].sum())
 
 
 def _roc(context: ReportContext, scores: Scores, lines: list[Curve]) -> Element:
     chart = _chart("false positive rate", "true positive rate")
     chart.line(_ENDS, _ENDS, "grey", dashed=True)
+    mark = None
+    if len(context.labels) == 2 and (negatives := int(scores.confusion[0].sum())):
+        mark = float(scores.confusion[0, 1] / negatives), _in_use(scores)[1]
     return _drawn(
         context, chart, lines, "ROC curve", ("dashed", "grey", "random scores"),
-        f"ROC AUC {_value(scores, 'roc_auc')}{_mean(context)}; random scores have 0.5.",
+        f"ROC AUC {_value(scores, 'roc_auc')}{_mean(context)}; random scores have 0.5.", mark=mark,
     )  # fmt: skip
 
 
 def _precision_recall(context: ReportContext, scores: Scores, lines: list[Curve]) -> Element:
     chart = _chart("recall", "precision")
-    sign = None
+    sign = mark = None
     if len(context.labels) == 2:
         share = float(scores.confusion[1].sum() / scores.n)
         chart.level(share, "grey")
+        precision, recall, predicted = _in_use(scores)
         sign = ("dashed", "grey", f"random scores ({share:.3f})")
+        mark = (recall, precision) if predicted else None
     says = f"Average precision {_value(scores, 'average_precision')}{_mean(context)}."
-    return _drawn(context, chart, lines, "Precision-recall curve", sign, says)
+    return _drawn(context, chart, lines, "Precision-recall curve", sign, says, mark=mark)
 
 
 def _calibration(context: ReportContext, scores: Scores, lines: list[Curve]) -> Element:
@@ -92,7 +128,7 @@ def _chart(x: str, y: str) -> Chart:
 
 def _drawn(
     context: ReportContext, chart: Chart, lines: list[Curve], title: str, more: tuple[str, str, str] | None, says: str,
-    *, dots: bool = False,
+    *, dots: bool = False, mark: tuple[float, float] | None = None,
 ) -> Element:  # fmt: skip
     signs = []
     for curve in lines:
@@ -100,6 +136,9 @@ def _drawn(
         chart.line(curve.x, curve.y, colour, dots=dots)
         signs.append(("line", colour, _name(context, curve)))
     signs += [] if more is None else [more]
+    if mark is not None:
+        chart.points(np.array([mark[0]]), np.array([mark[1]]), "c1", 2, marked=True)
+        signs.append(("2!", "c1", "threshold in use"))
     return figure(title, chart.svg(f"{title}: {says}"), says, legend=legend(signs))
 
 
