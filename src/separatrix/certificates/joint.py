@@ -189,7 +189,7 @@ def joint_certificate(
     planes: JointPlanes,
     *,
     constant: float,
-    mistakes: int,
+    mistakes: int | None,
     factor: Callable[[float], float] | str,
     others: Sequence[JointPlanes] = (),
 ) -> JointCertificate:
@@ -205,8 +205,8 @@ def joint_certificate(
         Those of the model.
     constant : float
         The bias coordinate K, 0 for none.
-    mistakes : int
-        Those of the run.
+    mistakes : int or None
+        Those of the run; None for a model that did not learn online, which has no mistake bound.
     factor : callable or str
         The bound times ``gamma^2``, of ``2 R^2``; or why no theorem applies.
     others : sequence of JointPlanes
@@ -216,6 +216,8 @@ def joint_certificate(
     wrong, margin = int(np.count_nonzero(measured.wrong)), _margin(measured, planes.coef)
     classes = tuple(labels.classes.tolist())
     plain = JointCertificate(model, classes, len(labels.codes), margin, wrong)
+    if mistakes is None:
+        return plain
     radius = hypotenuse(bounds.radius(rows)[1], constant)
     if isinstance(factor, str):
         return replace(plain, mistakes=MistakeBound(mistakes, math.inf, factor))

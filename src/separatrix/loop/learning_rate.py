@@ -1,9 +1,9 @@
 """The learning rate of a perceptron: from zero and without a margin it only scales the weights (Lecture 001).
 
 Such a run is that of eta = 1, whatever eta is: its state keeps the weights in units of eta (``State.unit``), and eta
-comes in where they are read. So the mistakes of every eta are the same to the last bit, until a run ends without mistakes
-and its weights times eta, which round, still make one (``hidden_mistakes`` of solve.py). Where eta matters, because the run
-starts elsewhere, has a margin or goes on with another rate, the unit is 1.
+comes in where they are read. So the mistakes of every eta are the same to the last bit, until a run ends without
+mistakes and its weights times eta, which round, still make one (``hidden_mistakes`` of solve.py). Where eta matters,
+because the run starts elsewhere, has a margin or goes on with another rate, the unit is 1.
 """
 
 from __future__ import annotations
