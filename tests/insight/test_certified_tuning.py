@@ -18,8 +18,9 @@ IRIS = load_iris(return_X_y=True)
 
 def lowest_error(model, data, folds, C):
     """Return the cross-validation error of another program's optimum; rows on the boundary count as wrong."""
+    weights = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
     parts = [
-        np.mean(data.margins(model(C), train, test) < NEAR_ZERO)
+        np.average(data.margins(model(C), train, test) < NEAR_ZERO, weights=weights[test])
         for train, test in StratifiedKFold(folds).split(data.X, data.y)
     ]
     return float(np.mean(parts))
@@ -29,13 +30,15 @@ def lowest_error(model, data, folds, C):
 def test_no_c_of_a_dense_grid_has_an_error_below_the_proven_bound(seed):
     name = list(SOLVERS)[seed % len(SOLVERS)]
     ours, other = SOLVERS[name]
-    data = case(seed, name)._replace(sample_weight=None)
+    data = case(seed, name)
     model, folds, high = ours(), 2 + seed % 3, 2.0 if name == "hinge" else 100.0  # where LIBSVM arrives
     model.set_params(class_weight=data.class_weight)
     if isinstance(model, sx.LogisticRegression):
         model.set_params(multi_class="ovr")
     most = 60 if seed % 5 == 0 else 250
-    result = sx.tune(model, data.X, data.y, C=(0.01, high), folds=folds, within=0.04, max_fits=most)
+    result = sx.tune(
+        model, data.X, data.y, C=(0.01, high), folds=folds, within=0.04, max_fits=most, sample_weight=data.sample_weight
+    )
     for C in np.geomspace(0.01, high, 17):
         error = lowest_error(other, data, folds, C)
         here = result.bounds_[(result.bounds_[:, 0] <= C * (1 + 1e-12)) & (result.bounds_[:, 1] * (1 + 1e-12) >= C)]
@@ -75,6 +78,28 @@ def test_the_error_is_that_of_cold_fits_in_the_folds_of_scikit_learn():
     ]
     assert result.error_ == pytest.approx(np.mean(parts), abs=1e-12)
     assert result.error_ == result.errors_.min()
+
+
+def test_sample_weights_count_in_the_fits_the_error_and_the_last_fit():
+    X, y = BLOBS
+    weights = np.random.default_rng(0).uniform(0.0, 2.0, len(y)) * (np.arange(len(y)) % 7 > 0)
+    for model in (sx.LogisticRegression(tol=1e-10), make_pipeline(StandardScaler(), sx.LogisticRegression(tol=1e-10))):
+        result = sx.tune(model, X, y, C=(0.01, 10.0), within=0.05, sample_weight=weights)
+        parts = []
+        for train, test in StratifiedKFold(5).split(X, y):
+            scaler = StandardScaler(with_mean=len(getattr(model, "steps", [])) > 0, with_std=hasattr(model, "steps"))
+            inside, outside = scaler.fit_transform(X[train]), scaler.transform(X[test])
+            cold = sx.LogisticRegression(C=result.C_, tol=1e-10).fit(inside, y[train], sample_weight=weights[train])
+            parts.append(np.average(cold.predict(outside) != y[test], weights=weights[test]))
+        assert result.error_ == pytest.approx(np.mean(parts), abs=1e-12)
+    again = sx.LogisticRegression(C=result.C_, tol=1e-10)
+    again.fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
+    np.testing.assert_array_equal(result.best_estimator_[-1].coef_, again.coef_)
+
+
+def test_weights_of_one_are_no_weights():
+    one, none = (sx.tune(sx.LinearSVM(), *BLOBS, within=0.05, sample_weight=w) for w in (np.ones(len(BLOBS[1])), None))
+    np.testing.assert_array_equal(one.bounds_, none.bounds_)
 
 
 def test_the_best_estimator_is_fitted_to_all_rows():
@@ -198,6 +223,10 @@ def test_splitters_and_lists_of_folds_are_accepted(folds):
         ({"stop": "epochs:3"}, "stop must be a TimeLimit or None: tune ends when its proof is complete; found"),
         ({"y": np.zeros(len(BLOBS[1]))}, "tune needs examples of at least two classes; found one class: 0.0"),
         ({"y": BLOBS[1][:-1]}, "X and y differ in length"),
+        ({"sample_weight": [1.0]}, "sample_weight"),
+        ({"sample_weight": (BLOBS[1] == 1).astype(float)}, "every example of the class 0 has weight 0: leave its rows"),
+        ({"folds": [(range(1, 50), [0]), (range(49), [49])], "sample_weight": np.r_[0.0, np.ones(len(BLOBS[1]) - 1)]},
+         "fold 0 has only validation rows of weight 0; every fold needs one with weight"),
         ({"X": np.where(BLOBS[0] == BLOBS[0].max(), np.nan, BLOBS[0])}, "X contains NaN"),
     ],
 )  # fmt: skip

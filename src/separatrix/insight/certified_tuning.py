@@ -16,7 +16,7 @@ from separatrix.estimators.warm_fits import copy_of, solved, with_l2
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.fold_bounds import FoldBounds
 from separatrix.insight.range_search import Search, default_fits
-from separatrix.loop.problem import Labels, encode_labels
+from separatrix.loop.problem import Labels, check_weights, encode_labels
 from separatrix.stops import TimeLimit, as_stop, is_count, time_limit
 from separatrix.text import times
 
@@ -92,6 +92,7 @@ def tune(
     *,
     max_fits: int | None = None,
     stop: Any = None,
+    sample_weight: Any = None,
 ) -> Tuning:
     """Choose C by cross-validation, and prove how much better any other C of the range could be.
 
@@ -114,6 +115,8 @@ def tune(
         by one, but at least 20 for each fold. If they do not suffice, the answer says what they prove.
     stop : TimeLimit or str, optional
         A limit of time; the fits that have begun are finished.
+    sample_weight : sequence of n_samples floats, optional
+        Weight of each example, in the fits and in the error. The steps of a pipeline before the last do not get it.
 
     Returns
     -------
@@ -131,7 +134,8 @@ def tune(
     is bounded by the slope of the loss of the training rows. Several classes are proved one-vs-rest; a multinomial
     model is not, and the answer says so.
 
-    Sample weights are not supported; ``class_weight`` is.
+    ``class_weight`` counts in the fits only. With sample weights the error of a fold is the weight of the validation
+    rows that are misclassified, as a part of that of all.
 
     Examples
     --------
@@ -153,11 +157,15 @@ def tune(
     seconds = None if limit is None else time_limit(limit)
     labels = encode_labels(y)
     pairs = _folds(folds, X, labels)
+    weights = check_weights(sample_weight, len(labels.codes))
+    for place, (_, test) in enumerate(pairs):
+        if weights is not None and not weights[test].any():
+            raise ValueError(f"fold {place} has only validation rows of weight 0; every fold needs one with weight")
     if max_fits is not None and (not is_count(max_fits) or max_fits < 2 * len(pairs)):
         raise ValueError(
             f"max_fits must be a whole number of at least {2 * len(pairs)}, two fits in each fold; found {max_fits!r}"
         )
-    each = [_fold(steps, last, X, labels, train, test) for train, test in pairs]
+    each = [_fold(steps, last, X, labels, weights, train, test) for train, test in pairs]
     deadline = began + seconds.seconds if seconds is not None else math.inf
     halted: Callable[[], bool] = lambda: time.perf_counter() >= deadline  # noqa: E731
     most = default_fits(each) if max_fits is None else int(max_fits)
@@ -173,7 +181,10 @@ def tune(
         "joint": "the classes are learned together; with multi_class='ovr' it can be",
     }
     return Tuning(
-        search, _refit(estimator, steps, last, X, y, search.best.C), float(within), reasons.get(search.ended, "")
+        search,
+        _refit(estimator, steps, last, X, y, weights, search.best.C),
+        float(within),
+        reasons.get(search.ended, ""),
     )
 
 
@@ -248,13 +259,14 @@ def _places(rows: Any, n: int) -> NDArray[np.intp]:
 
 
 def _fold(
-    steps: list[tuple[str, Any]], last: SolvedClassifier, X: Any, labels: Labels, train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    steps: list[tuple[str, Any]], last: SolvedClassifier, X: Any, labels: Labels, weights: Floats | None,
+    train: NDArray[np.intp], test: NDArray[np.intp],
 ) -> FoldBounds:  # fmt: skip
     fitted, checked = Labels(labels.classes, labels.codes[train]), labels.codes[test].astype(np.intp)
+    own, counts = (None, None) if weights is None else (weights[train], weights[test])
     if not steps:
         values = Rows(X).values
-        return FoldBounds(last, values[train], fitted, values[test], checked)
+        return FoldBounds(last, values[train], fitted, values[test], checked, own, counts)
     from sklearn.base import clone
     from sklearn.utils import _safe_indexing
 
@@ -265,17 +277,21 @@ def _fold(
             step = clone(step)
             inside = step.fit_transform(inside, labels.classes[fitted.codes])
             outside = step.transform(outside)
-    return FoldBounds(last, inside, fitted, outside, checked)
+    return FoldBounds(last, inside, fitted, outside, checked, own, counts)
 
 
-def _refit(estimator: Any, steps: list[tuple[str, Any]], last: SolvedClassifier, X: Any, y: Any, C: float) -> Any:
+def _refit(
+    estimator: Any, steps: list[tuple[str, Any]], last: SolvedClassifier, X: Any, y: Any, weights: Floats | None,
+    C: float,
+) -> Any:  # fmt: skip
     if not steps and not hasattr(estimator, "steps"):
-        return copy_of(last, C=C).fit(X, y)
+        return copy_of(last, C=C).fit(X, y, weights)
     from sklearn.base import clone
 
     whole = clone(estimator)
-    whole.set_params(**{f"{whole.steps[-1][0]}__C": C})
-    return whole.fit(X, y)
+    name = whole.steps[-1][0]
+    whole.set_params(**{f"{name}__C": C})
+    return whole.fit(X, y, **({} if weights is None else {f"{name}__sample_weight": weights}))
 
 
 def _rounded_up(value: float) -> float:

@@ -44,10 +44,10 @@ class FoldPoint:
     C: float
     tol: float
     missed: NDArray[np.bool_]
-    wrong: int
+    wrong: float
     converged: bool
     planes: list[PlanePoint]
-    left: int | None = None  # the rows that its own precision leaves open, as soon as that is known
+    left: float | None = None  # the rows that its own precision leaves open, as soon as that is known
 
     def forget(self) -> None:
         """Let go of all but the errors: only ranges that are still open need the rest."""
@@ -87,7 +87,10 @@ class _Frame:
 
 
 class FoldBounds:
-    """A fold: training rows, validation rows, and the fits that have been made."""
+    """A fold: training rows, validation rows, and the fits that have been made.
+
+    ``counts`` say what each validation row counts in the error; by default all alike.
+    """
 
     def __init__(
         self,
@@ -97,9 +100,10 @@ class FoldBounds:
         validation: Any,
         codes: NDArray[np.intp],
         sample_weight: Any = None,
+        counts: Floats | None = None,
     ) -> None:
         self.fits = WarmFits(estimator, X, labels, sample_weight)
-        self.validation, self.codes = Rows(validation), codes
+        self.validation, self.codes, self.counts = Rows(validation), codes, counts
         self.validation.check_finite()
         self.certified = not self.fits.joint
         self._problems = self.fits.planes() if self.certified else []
@@ -111,16 +115,20 @@ class FoldBounds:
         return max(len(self._problems), 1)
 
     @property
-    def n(self) -> int:
-        """How many validation rows there are."""
-        return len(self.codes)
+    def n(self) -> float:
+        """How many validation rows there are, or what they count in all."""
+        return len(self.codes) if self.counts is None else float(self.counts.sum())
+
+    def _count(self, rows: NDArray[np.intp]) -> float:
+        """Return how many validation rows these are, or what they count."""
+        return len(rows) if self.counts is None else float(self.counts[rows].sum())
 
     def fit(self, C: float, tol: float, near: Sequence[FoldPoint] = ()) -> FoldPoint:
         """Fit with this C, starting between the fits that are near."""
         if not self.certified:
             model = self.fits.fit(C, tol)
             missed = model._predict_codes(self.validation.values) != self.codes
-            return FoldPoint(C, tol, missed, int(np.count_nonzero(missed)), self.fits.converged, [])
+            return FoldPoint(C, tol, missed, self._count(np.flatnonzero(missed)), self.fits.converged, [])
         starts = [[point.planes[place].fit for point in near] for place in range(len(self._problems))]
         fits = [
             fit_plane(problem, C, tol, self.fits.model.max_iter, start)
@@ -140,7 +148,8 @@ class FoldBounds:
         positive, n_classes = self.fits.model.boundary != "negative", len(self.fits.problem.classes)
         codes = predicted_codes(scores, n_classes, tie_is_positive=positive)
         missed = codes != self.codes
-        return FoldPoint(C, tol, missed, int(np.count_nonzero(missed)), all(fit.converged for fit in fits), planes)
+        wrong = self._count(np.flatnonzero(missed))
+        return FoldPoint(C, tol, missed, wrong, all(fit.converged for fit in fits), planes)
 
     def _point(self, frame: _Frame, fit: PlaneFit, proof: Evidence) -> PlanePoint:
         training = frame.scores(frame.problem.rows, proof) if frame.problem.free else np.empty((2, 0))
@@ -150,8 +159,8 @@ class FoldBounds:
         bias = proof.bias + _core.dot(fit.weights, frame.centre)
         return PlanePoint(fit, proof, training, frame.scores(self.validation, proof), bias, curved)
 
-    def decide(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> tuple[int, int]:
-        """Return how many validation rows every optimum from low to high gets wrong, as far as that is proved.
+    def decide(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> tuple[float, float]:
+        """Return how many validation rows every optimum from low to high gets wrong, or what they count, as proved.
 
         The rows are those that one of the two fits gets wrong; the second number says how many of them are open.
         """
@@ -171,7 +180,7 @@ class FoldBounds:
             wrong, right = _decided(lows, highs, self.codes[rows])
             if (wrong | right).all():
                 break
-        return int(np.count_nonzero(wrong)), int(np.count_nonzero(~(wrong | right)))
+        return self._count(rows[wrong]), self._count(rows[~(wrong | right)])
 
 
 def _decided(lows: Floats, highs: Floats, codes: NDArray[np.intp]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -52,12 +52,15 @@ class Step(NamedTuple):
 
 @dataclass(eq=False)
 class Part:
-    """A cell in the making: how many validation rows of each fold are surely wrong in it, and how many are open."""
+    """A cell in the making: how many validation rows of each fold are surely wrong in it, and how many are open.
+
+    Where rows have weights these are what they count.
+    """
 
     low: float
     high: float
-    sure: list[int]
-    left: list[int]
+    sure: list[float]
+    left: list[float]
     closed: bool = False  # nothing more can or need be done
 
 
@@ -106,7 +109,7 @@ class Search:
         self.parts = [Part(low, high, *self._decided(low, high)) for low, high in pairs]
         reached = self.steps[-1].C
         if reached != self.high:  # the budget ended on the way
-            none = [0] * len(self.folds)
+            none = [0.0] * len(self.folds)
             self.parts.append(Part(reached, self.high, none, list(none), closed=True))
         while not self.ended:
             self._round()
@@ -147,9 +150,9 @@ class Search:
             self.ended = "time"
         return bool(self.ended)
 
-    def _mean(self, wrong: Sequence[int]) -> float:
+    def _mean(self, wrong: Sequence[float]) -> float:
         """Return the mean over the folds of the part of the validation rows, alike for alike totals."""
-        totals: dict[int, int] = {}
+        totals: dict[float, float] = {}
         for count, fold in zip(wrong, self.folds, strict=True):
             totals[fold.n] = totals.get(fold.n, 0) + count
         return sum(total / n for n, total in totals.items()) / len(self.folds)
@@ -255,10 +258,10 @@ class Search:
         at = bisect.bisect_right(points, low, key=_value) - 1
         return points[at], points[min(at + (high > points[at].C), len(points) - 1)]
 
-    def _decide(self, place: int, low: float, high: float) -> tuple[int, int]:
+    def _decide(self, place: int, low: float, high: float) -> tuple[float, float]:
         return self.folds[place].decide(*self._around(place, low, high), low, high)
 
-    def _decided(self, low: float, high: float, part: Part | None = None) -> tuple[list[int], list[int]]:
+    def _decided(self, low: float, high: float, part: Part | None = None) -> tuple[list[float], list[float]]:
         """Return how many validation rows of each fold are surely wrong from low to high, and how many are open.
 
         These lie in the part, if one is given: a fold with no open rows there has none here.
