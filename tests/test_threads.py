@@ -121,3 +121,75 @@ def test_one_reader_in_two_threads_is_refused_or_reads_one_after_the_other():
     assert sizes
     assert set(sizes) == {50_000}
     assert all("another thread" in problem for problem in problems)
+
+
+@pytest.fixture
+def product_threads():
+    before = _core.product_threads(1)
+    yield _core.product_threads
+    _core.product_threads(before)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "csr", "unsorted csr"])
+def test_products_have_the_same_bits_with_any_number_of_threads(kind, product_threads):
+    draw = np.random.default_rng(1)
+    X = draw.normal(size=(5000, 900))
+    if kind.endswith("csr"):
+        X[draw.random(X.shape) < 0.05] = 0.0
+        X = sparse.csr_array(X)
+        if kind.startswith("unsorted"):
+            X.indices, X.data = X.indices.copy(), X.data.copy()
+            ends = X.indptr[1]
+            X.indices[:ends], X.data[:ends] = X.indices[:ends][::-1].copy(), X.data[:ends][::-1].copy()
+            X.has_sorted_indices = False
+    else:
+        X = X.astype(kind)
+    matrix = Rows(X).matrix
+    few = Rows(X[:, :120]).matrix
+    v = draw.normal(size=5000)
+    v[draw.random(5000) < 0.2] = 0.0
+    found = []
+    for most in (1, 2, 3, 7):
+        product_threads(most)
+        parts = [
+            _core.combine(matrix, v), _core.decide(matrix, np.ones((2, 900)), np.ones(2), 1),
+            _core.gram(few, np.abs(v)),
+        ]  # fmt: skip
+        found.append(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
+    assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize("model", [sx.LogisticRegression(), sx.LinearSVM(random_state=0, max_iter=20)])
+def test_one_problem_that_uses_several_threads_is_solved_to_the_same_bits(model):
+    draw = np.random.default_rng(2)
+    X = draw.normal(size=(40_000, 101)).astype(np.float32)
+    y = X[:, 0] + 0.5 * draw.normal(size=len(X)) > 0.2
+    assert learned(model.set_params(n_jobs=N_THREADS).fit(X, y)) == learned(model.set_params(n_jobs=1).fit(X, y))
+
+
+def test_threads_of_products_end_with_the_fit():
+    X, y = rows(classes=2)
+    sx.LogisticRegression(n_jobs=N_THREADS).fit(X, y)
+    assert _core.product_threads(1) == 1
+
+
+def test_a_long_gram_matrix_and_factor_ask_whether_to_go_on_and_have_the_same_bits():
+    draw = np.random.default_rng(3)
+    X = draw.normal(size=(3000, 1000)).astype(np.float32)
+    matrix, weights = Rows(X).matrix, np.where(draw.random(3000) < 0.9, draw.random(3000), 0.0)
+    looks = []
+    table = _core.gram(matrix, weights, lambda: looks.append("gram"))
+    np.testing.assert_array_equal(table, _core.gram(matrix, weights))
+    assert looks == ["gram"]
+    big = np.eye(2000)
+    _core.factor(big, 0.0, 1.0, lambda: looks.append("factor"))
+    np.testing.assert_array_equal(big, np.eye(2000))
+    assert looks == ["gram", "factor"]
+
+    def stop():
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        _core.gram(matrix, weights, stop)
+    with pytest.raises(InterruptedError):
+        _core.factor(big, 0.0, 1.0, stop)

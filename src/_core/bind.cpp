@@ -236,7 +236,8 @@ auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bia
     std::vector<double> out(std::size_t(X.m.rows) * n_tasks);
     {
         nb::gil_scoped_release free;
-        in_parallel(X.m.rows, n_jobs, [&](std::int64_t first, std::int64_t last) {
+        const int jobs = std::max(n_jobs, threads_for(double(stored_numbers(X.m)) * double(n_tasks)));
+        in_parallel(X.m.rows, jobs, [&](std::int64_t first, std::int64_t last) {
             kernels().decide(X.m, first, last, w.data(), bias.data(), int(n_tasks), out.data());
         });
     }

@@ -52,6 +52,13 @@ struct HeldMatrix {
     bool canonical = true;             // columns strictly ascending in every row
 };
 
+// How many numbers a matrix holds.
+inline std::int64_t stored_numbers(const Matrix& m) {
+    if (m.layout == Layout::dense) return m.rows * m.cols;
+    return m.index == Index::i32 ? std::int64_t(static_cast<const std::int32_t*>(m.indptr)[m.rows])
+                                 : static_cast<const std::int64_t*>(m.indptr)[m.rows];
+}
+
 // Receives the records of a VoteSink.
 struct Votes {
     std::vector<std::int64_t> row;

@@ -103,12 +103,66 @@ Standing standing(const Point* points, std::int64_t n, bool squared) {
     return seen;
 }
 
-void combine(const Matrix& m, const double* v, double* out) {
-    with_rows(m, [&](const auto& X) {
-        for (std::int64_t i = 0; i < m.rows; ++i) {
-            if (v[i] != 0.0) X.add(i, v[i], out);
+template <class T>
+void combine_of(const Dense<T>& X, std::int64_t n, const double* v, double* out, std::int64_t from, std::int64_t to) {
+    const Dense<T> some{X.data + from, to - from, X.stride};
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (v[i] != 0.0) some.add(i, v[i], out + from);
+    }
+}
+
+// The place of the first stored number of row i whose column is at least j.
+template <class T, class I>
+std::int64_t place_of(const Csr<T, I>& X, std::int64_t i, std::int64_t j) {
+    std::int64_t low = X.indptr[i], high = X.indptr[i + 1];
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (std::int64_t(X.indices[middle]) < j) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
-    });
+    }
+    return low;
+}
+
+template <class T, class I>
+void combine_of(const Csr<T, I>& X, std::int64_t n, const double* v, double* out, std::int64_t from, std::int64_t to) {
+    const bool whole = from == 0 && to == X.cols;
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (v[i] == 0.0) continue;
+        if (whole) {
+            X.add(i, v[i], out);
+            continue;
+        }
+        for (std::int64_t p = place_of(X, i, from), end = X.indptr[i + 1]; p < end; ++p) {
+            const std::int64_t j = X.indices[p];
+            if (j >= to) break;
+            out[j] += v[i] * double(X.data[p]);
+        }
+    }
+}
+
+void combine(const Matrix& m, const double* v, double* out, std::int64_t from, std::int64_t to) {
+    with_rows(m, [&](const auto& X) { combine_of(X, m.rows, v, out, from, to); });
+}
+
+template <class T>
+void work_of(const Dense<T>& X, std::int64_t, bool pairs, double* out) {
+    for (std::int64_t j = 0; j < X.cols; ++j) out[j] = pairs ? double(j + 1) : 1.0;
+}
+
+template <class T, class I>
+void work_of(const Csr<T, I>& X, std::int64_t n, bool pairs, double* out) {
+    const std::int64_t apart = n / 1024 + 1;
+    for (std::int64_t i = 0; i < n; i += apart) {
+        const std::int64_t from = X.indptr[i], to = X.indptr[i + 1];
+        for (std::int64_t p = from; p < to; ++p) out[X.indices[p]] += pairs ? double(p - from + 1) : 1.0;
+    }
+}
+
+void work_of_columns(const Matrix& m, bool pairs, double* out) {
+    with_rows(m, [&](const auto& X) { work_of(X, m.rows, pairs, out); });
 }
 
 // Rows are taken kGramRows at a time, widened to double and, in a second copy, multiplied by t; then tiles of 4 x 16
@@ -117,12 +171,13 @@ constexpr int kTile = 4;
 constexpr int kTileRegisters = int(kGramColumns) / kWidth;
 
 template <class T>
-void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, double* room) {
+void gram_of(const Dense<T>& X, std::int64_t begin, std::int64_t n, const double* t, double* out, double* room,
+             std::int64_t from, std::int64_t to) {
     const std::int64_t d = X.cols + 1, width = gram_width(X.cols);
     double* const plain = room;
     double* const scaled = room + kGramRows * width;
     memset(room, 0, sizeof(double) * std::size_t(2 * kGramRows * width));
-    for (std::int64_t next = 0; next < n;) {
+    for (std::int64_t next = begin; next < n;) {
         std::int64_t rows = 0;
         for (; next < n && rows < kGramRows; ++next) {
             if (t[next] == 0.0) continue;
@@ -138,8 +193,8 @@ void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, do
             p[d - 1] = 1.0;
             s[d - 1] = weight;
         }
-        for (std::int64_t j = 0; j < d; j += kTile) {
-            const std::int64_t last = j + kTile < d ? j + kTile : d;  // rows j..last of the table, columns 0..last
+        for (std::int64_t j = from; j < to; j += kTile) {
+            const std::int64_t last = j + kTile < to ? j + kTile : to;  // rows j..last of the table, columns 0..last
             for (std::int64_t c = 0; c < last; c += kGramColumns) {
                 Vec sum[kTile][kTileRegisters];
                 SX_UNROLL for (int a = 0; a < kTile; ++a) {
@@ -165,29 +220,34 @@ void gram_of(const Dense<T>& X, std::int64_t n, const double* t, double* out, do
 }
 
 template <class T, class I>
-void gram_of(const Csr<T, I>& X, std::int64_t n, const double* t, double* out, double*) {
+void gram_of(const Csr<T, I>& X, std::int64_t begin, std::int64_t n, const double* t, double* out, double*,
+             std::int64_t from, std::int64_t to) {
     const std::int64_t d = X.cols + 1;
+    const bool whole = from == 0 && to == d;
     double* const last = out + (d - 1) * d;
-    for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t i = begin; i < n; ++i) {
         if (t[i] == 0.0) continue;
-        const std::int64_t from = X.indptr[i], to = X.indptr[i + 1];
-        for (std::int64_t p = from; p < to; ++p) {
+        const std::int64_t first = X.indptr[i], end = X.indptr[i + 1];
+        for (std::int64_t p = whole ? first : place_of(X, i, from); p < end; ++p) {
+            const std::int64_t j = X.indices[p];
+            if (j >= to) break;
             const double scaled = t[i] * double(X.data[p]);
-            double* const line = out + std::int64_t(X.indices[p]) * d;
-            for (std::int64_t q = from; q <= p; ++q) line[X.indices[q]] += scaled * double(X.data[q]);
-            last[X.indices[p]] += scaled;
+            double* const line = out + j * d;
+            for (std::int64_t q = first; q <= p; ++q) line[X.indices[q]] += scaled * double(X.data[q]);
+            last[j] += scaled;
         }
-        last[d - 1] += t[i];
+        if (to == d) last[d - 1] += t[i];
     }
 }
 
-void gram(const Matrix& m, const double* t, double* out, double* room) {
-    with_rows(m, [&](const auto& X) { gram_of(X, m.rows, t, out, room); });
+void gram(const Matrix& m, const double* t, std::int64_t begin, std::int64_t end, double* out, double* room,
+          std::int64_t from, std::int64_t to) {
+    with_rows(m, [&](const auto& X) { gram_of(X, begin, end, t, out, room, from, to); });
 }
 
 // Column by column, each entry a product of two rows of the factor so far.
-void factor(double* a, std::int64_t n, double least, double replaced) {
-    for (std::int64_t j = 0; j < n; ++j) {
+void factor(double* a, std::int64_t n, std::int64_t begin, std::int64_t end, double least, double replaced) {
+    for (std::int64_t j = begin; j < end; ++j) {
         const Dense<double> rows{a, j, n};
         const double* const some[1] = {a + j * n};
         double dot;
@@ -235,7 +295,8 @@ double reach(const double* value, const double* way, double sign, std::int64_t n
 }
 
 extern const MarginKernels margin_kernels;
-const MarginKernels margin_kernels = {ascend, standing, combine, gram, factor, dot, reach};
+const MarginKernels margin_kernels = {ascend, standing, combine,         gram,
+                                     work_of_columns, factor, dot, reach};
 
 }  // namespace SX_BUILD
 }  // namespace sx

@@ -44,12 +44,17 @@ struct MarginKernels {
     // Coordinate ascent over order[begin..end); the first row whose activation is not finite, or all_good.
     std::int64_t (*ascend)(const Matrix&, const Ascent&);
     Standing (*standing)(const Point*, std::int64_t n, bool squared);
-    // out += X' v.
-    void (*combine)(const Matrix&, const double* v, double* out);
-    // The lower triangle of sum_i t_i (x_i, 1)(x_i, 1)' into `out`, a table of (cols + 1)^2; `room` holds gram_room(cols).
-    void (*gram)(const Matrix&, const double* t, double* out, double* room);
-    // Turn the lower triangle of a positive matrix into its Cholesky factor; pivots below `least` become `replaced`.
-    void (*factor)(double* a, std::int64_t n, double least, double replaced);
+    // out += X' v, for the columns from..to.
+    void (*combine)(const Matrix&, const double* v, double* out, std::int64_t from, std::int64_t to);
+    // Add t_i (x_i, 1)(x_i, 1)' for the rows begin..end to the lower triangle `out`, a table of (cols + 1)^2, in its rows
+    // from..to alone; `room` holds gram_room(cols).
+    void (*gram)(const Matrix&, const double* t, std::int64_t begin, std::int64_t end, double* out, double* room,
+                 std::int64_t from, std::int64_t to);
+    // How much work each column is, in a product with the rows or (pairs) in the Gram matrix, as some of the rows tell.
+    void (*work_of_columns)(const Matrix&, bool pairs, double* out);
+    // Turn the columns begin..end of the lower triangle of a positive matrix into those of its Cholesky factor; the ones
+    // before are done. Pivots below `least` become `replaced`.
+    void (*factor)(double* a, std::int64_t n, std::int64_t begin, std::int64_t end, double least, double replaced);
     double (*dot)(const double* a, const double* b, std::int64_t n);
     // The least value / -way over all entries that fall (way < 0); infinity if none does.
     double (*reach)(const double* value, const double* way, double sign, std::int64_t n);

@@ -10,6 +10,12 @@
 namespace sx {
 
 constexpr std::int64_t kMostThreads = 256;
+constexpr double kWorthThreads = 4e6;  // products, below which other threads would only be waited for
+
+// How many threads a product may use that this thread asks for; its bits are the same with any number.
+inline thread_local int product_threads = 1;
+
+inline int threads_for(double work) { return work < kWorthThreads ? 1 : product_threads; }
 
 // Split `n` things over at most `n_jobs` threads: work(first, last).
 template <class Work>

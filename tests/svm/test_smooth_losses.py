@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import separatrix as sx
 from separatrix.geometry.rows import Rows
 from separatrix.svm.logistic import LogisticTask, best_bias, measure
 from separatrix.svm.smooth import LOG, SQUARED_HINGE

@@ -94,7 +94,8 @@ class LinearSVM(SolvedClassifier):
     random_state : int, RandomState or None
         Where the order of visits comes from.
     n_jobs : int, optional
-        Threads for several classes (-1: all processors). They never change a result.
+        Threads for several classes and, beyond those, for long products with the rows (-1: all processors). They never
+        change a result.
     verbose : int, default=0
         With 1, say how far each class is.
 

@@ -118,7 +118,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
     random_state : int, RandomState or None
         Changes nothing, because nothing is drawn; every estimator of this package has it.
     n_jobs : int, optional
-        Threads for the classes of one-vs-rest and for predictions (-1: all processors). They never change a result.
+        Threads for the classes of one-vs-rest, for predictions and, beyond those, for long products with the rows (-1:
+        all processors). They never change a result.
     verbose : int, default=0
         With 1, say how far each class is.
 

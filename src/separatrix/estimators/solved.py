@@ -150,11 +150,17 @@ class SolvedClassifier(LinearClassifier):
             def halted() -> bool:
                 return pressed[0] or time.perf_counter() >= deadline
 
-            def solve(state: Any) -> None:
-                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a thread has its own
-                    ask(state, epochs, halted)
+            jobs = threads(self.n_jobs)
+            workers = min(jobs, len(states))
 
-            workers = min(threads(self.n_jobs), len(states))
+            def solve(state: Any) -> None:
+                before = _core.product_threads(jobs // workers)  # those that have no task of their own
+                try:
+                    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a thread has its own
+                        ask(state, epochs, halted)
+                finally:
+                    _core.product_threads(before)
+
             if workers == 1:
                 for state in states:
                     solve(state)

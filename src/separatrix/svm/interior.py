@@ -19,7 +19,7 @@ import numpy as np
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
-from separatrix.svm.task import HaltedError, MarginTask
+from separatrix.svm.task import HaltedError, MarginTask, looking
 
 MOST_ITERATIONS = 100
 _TO_THE_WALL = 0.995
@@ -135,7 +135,7 @@ def follow(
             break  # rounding has the upper hand
         if not complement > 0.0:  # at the end of the path, or so small that it vanishes
             break
-        system.factor(1.0 / (here.surplus / here.alpha + damp + here.slack / here.room))
+        system.factor(1.0 / (here.surplus / here.alpha + damp + here.slack / here.room), looking(halted))
         products, box_products = here.surplus * here.alpha, here.slack * here.room
 
         # The predictor aims at the end of the path; how far it gets says how far along the path the corrector aims.
@@ -240,16 +240,16 @@ class _ByFeatures:
         self._weight = np.empty(0)
         self._table = np.empty((0, 0))
 
-    def factor(self, weight: Floats) -> None:
+    def factor(self, weight: Floats, look: Callable[[], None]) -> None:
         """Prepare to solve for these T."""
-        table = _core.gram(self._task.rows.matrix, weight)
+        table = _core.gram(self._task.rows.matrix, weight, look)
         diagonal = np.einsum("ii->i", table)
         diagonal[:-1] += 1.0
         diagonal[-1] += self._lean
         if not self.biased:
             table[-1, :-1] = 0.0
             diagonal[-1] = 1.0
-        _core.factor(table, 1e-300, 1e300)
+        _core.factor(table, 1e-300, 1e300, look)
         self._weight, self._table = weight, table
 
     def solve(self, missing_w: Floats, missing_b: float, reach: Floats) -> tuple[Floats, float, Floats]:
@@ -275,11 +275,11 @@ class _ByRows:
         self._table = np.empty((0, 0))
         self._by_sign = np.empty(0)
 
-    def factor(self, weight: Floats) -> None:
+    def factor(self, weight: Floats, look: Callable[[], None]) -> None:
         """Prepare to solve for these T."""
         self._table = self._gram.copy()
         np.einsum("ii->i", self._table)[:] += 1.0 / weight
-        _core.factor(self._table, 1e-300, 1e300)
+        _core.factor(self._table, 1e-300, 1e300, look)
         self._by_sign = self._task.signs.copy()
         _core.substitute(self._table, self._by_sign)
 

@@ -22,7 +22,7 @@ from separatrix.svm import choice
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.logistic import LogisticSolution, LogisticTask, Point, at, value
 from separatrix.svm.smooth import products
-from separatrix.svm.task import HaltedError
+from separatrix.svm.task import HaltedError, looking
 
 _UNIT = float(np.finfo(np.float64).eps)
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
@@ -109,7 +109,8 @@ class LogisticRun:
         counts = (self.iterations, self.steps, self.idle, self.iterations_before)
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
         require(is_real(self.tol) and is_real(self.bias), "a run holds what is not a number")
-        require(type(self.factored) is bool and type(self.sampled) is bool and type(self.history) is MarginHistory, "a run is damaged")
+        fits = type(self.factored) is bool and type(self.sampled) is bool and type(self.history) is MarginHistory
+        require(fits, "a run is damaged")
 
     def _task(self) -> LogisticTask:
         assert self.task is not None
@@ -146,8 +147,12 @@ class LogisticRun:
             self.factored = direction is None
         some = None
         if direction is None:
-            some = _by_some_rows(task, point, curvatures) if self.sampled else None
-            direction = _by_factor(task, point, curvatures) if some is None else some
+            try:
+                some = _by_some_rows(task, point, curvatures) if self.sampled else None
+                direction = _by_factor(task, point, curvatures, looking(halted)) if some is None else some
+            except HaltedError:
+                self.ended = "halted"
+                return None
         step, bias_step, along = direction
         slope = _core.dot(point.gradient, step)  # minus twice what the step gains where the Hessian is exact
         if not (math.isfinite(slope) and slope < 0.0 and np.isfinite(along).all()):
@@ -273,13 +278,17 @@ def _by_some_rows(task: LogisticTask, point: Point, curvatures: Floats) -> tuple
     return None
 
 
-def _by_factor(task: LogisticTask, point: Point, curvatures: Floats) -> tuple[Floats, float, Floats]:
+def _by_factor(
+    task: LogisticTask, point: Point, curvatures: Floats, look: Callable[[], None]
+) -> tuple[Floats, float, Floats]:
     """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of w, b and the scores."""
-    step, bias_step = _solved(task, point, _core.gram(task.rows.matrix, curvatures))
+    step, bias_step = _solved(task, point, _core.gram(task.rows.matrix, curvatures, look), look)
     return step, bias_step, products(task.rows.matrix, step)
 
 
-def _solved(task: LogisticTask, point: Point, table: Floats) -> tuple[Floats, float]:
+def _solved(
+    task: LogisticTask, point: Point, table: Floats, look: Callable[[], None] | None = None
+) -> tuple[Floats, float]:
     """Solve Newton's equations, given the weighted Gram matrix of the rows and their bias coordinate."""
     diagonal = np.einsum("ii->i", table)
     diagonal[:-1] += 1.0
@@ -287,7 +296,7 @@ def _solved(task: LogisticTask, point: Point, table: Floats) -> tuple[Floats, fl
     if not task.biased:
         table[-1, :-1] = 0.0
         diagonal[-1] = 1.0
-    _core.factor(table, 1e-300, 1e300)
+    _core.factor(table, 1e-300, 1e300, look)
     right = np.zeros(len(table))
     right[:-1] = -point.gradient
     _core.substitute(table, right)

@@ -9,6 +9,7 @@ between them is the proof that comes with a solution, whichever method found it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -24,6 +25,16 @@ _UNIT = float(np.finfo(np.float64).eps)
 
 class HaltedError(Exception):
     """The caller asked to stop before the end; nothing has been changed."""
+
+
+def looking(halted: Callable[[], bool]) -> Callable[[], None]:
+    """Return what a long product calls now and then: it raises as soon as the caller asks to stop."""
+
+    def look() -> None:
+        if halted():
+            raise HaltedError
+
+    return look
 
 
 @dataclass(frozen=True, eq=False)
