@@ -17,7 +17,7 @@ from sklearn.preprocessing import scale
 
 import separatrix as sx
 import separatrix.estimators.logistic_regression
-import separatrix.svm.multinomial
+import separatrix.svm.choice
 from separatrix.geometry.rows import Rows
 from separatrix.stops import TimeLimit
 from separatrix.svm.multinomial import MultinomialRun

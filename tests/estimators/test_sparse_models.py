@@ -20,6 +20,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 import separatrix as sx
+import separatrix.svm.choice
 import separatrix.svm.descent
 import separatrix.svm.l1
 from separatrix.geometry.rows import Rows
@@ -123,7 +124,9 @@ def signs_of(y):
 @pytest.mark.parametrize("loss", MAKERS)
 @pytest.mark.parametrize("name", DATA)
 def test_the_optimum_is_scipys(name, loss, monkeypatch):
-    monkeypatch.setattr(separatrix.svm.l1, "_FEW", 0 if name in ("wide", "text") else 300)  # by columns, by a table
+    monkeypatch.setattr(
+        separatrix.svm.choice, "TABLE_FEW", 0 if name in ("wide", "text") else 300
+    )  # by columns, by a table
     rng = np.random.default_rng(1)
     near = 0
     cases = [(C, ratio, bias) for C in (0.05, 1.0, 30.0) for ratio in RATIOS for bias in BIASES][::2]
@@ -160,7 +163,7 @@ def precise(coef, intercept, X, signs, costs, ratio, *, squared, constant=0.0):
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("loss", MAKERS)
 def test_the_gap_covers_the_true_distance(loss, bias, few, monkeypatch):
-    monkeypatch.setattr(separatrix.svm.l1, "_FEW", few)
+    monkeypatch.setattr(separatrix.svm.choice, "TABLE_FEW", few)
     constant = BIASES[bias].get("intercept_scaling", 0.0)
     for name in ("overlapping", "text"):
         X, y = DATA[name]()
@@ -213,7 +216,7 @@ def exact_dual(alpha, X, signs, costs, ratio, *, squared, free):
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("bias", BIASES)
 def test_the_dual_weights_prove_the_gap_in_fractions(bias, squared, few, monkeypatch):
-    monkeypatch.setattr(separatrix.svm.l1, "_FEW", few)
+    monkeypatch.setattr(separatrix.svm.choice, "TABLE_FEW", few)
     X, y = overlapping(30, 5, 2)
     signs, free = signs_of(y), bias == "free"
     constant = BIASES[bias].get("intercept_scaling", 0.0)
@@ -231,7 +234,7 @@ def test_the_dual_weights_prove_the_gap_in_fractions(bias, squared, few, monkeyp
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("bias", BIASES)
 def test_screening_never_leaves_out_a_feature_of_the_optimum(bias, squared, monkeypatch):
-    monkeypatch.setattr(separatrix.svm.l1, "_FEW", 0)
+    monkeypatch.setattr(separatrix.svm.choice, "TABLE_FEW", 0)
     left_out = 0
     for seed in range(2):
         X, y = make_classification(60, 80, n_informative=8, flip_y=0.1, random_state=seed)
@@ -291,7 +294,7 @@ def test_dense_and_sparse_rows_of_either_precision_have_one_optimum(loss):
     wide_index = sparse.csr_matrix((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
     for few in (0, 300):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(separatrix.svm.l1, "_FEW", few)
+            patch.setattr(separatrix.svm.choice, "TABLE_FEW", few)
             layouts = (X, X.toarray(), X.astype(np.float64), wide_index, np.asfortranarray(X.toarray()))
             models = [MAKERS[loss](C=5.0, tol=1e-9).fit(rows, y) for rows in layouts]
         values = [model.objective_ for model in models]
@@ -363,7 +366,7 @@ def test_a_penalty_of_a_margin_model_can_change_between_warm_starts():
 @pytest.mark.parametrize("few", [0, 300], ids=["columns", "table"])
 @pytest.mark.parametrize("loss", MAKERS)
 def test_a_run_cut_short_anywhere_goes_on_to_the_same_bits(loss, few, monkeypatch, tmp_path):
-    monkeypatch.setattr(separatrix.svm.l1, "_FEW", few)
+    monkeypatch.setattr(separatrix.svm.choice, "TABLE_FEW", few)
     X, y = make_classification(120, 60, n_informative=10, flip_y=0.1, random_state=3)
     whole = MAKERS[loss](C=3.0, tol=1e-8, warm_start=True).fit(X, y)
     advance = SparseRun._advance
@@ -404,7 +407,7 @@ def test_every_build_has_the_same_bits(monkeypatch):
     seen = set()
     before = sx._core.build()
     for few in (0, 300):
-        monkeypatch.setattr(separatrix.svm.l1, "_FEW", few)
+        monkeypatch.setattr(separatrix.svm.choice, "TABLE_FEW", few)
         bits = set()
         for name in names:
             try:

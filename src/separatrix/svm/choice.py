@@ -23,6 +23,20 @@ hinge, otherwise           coordinate ascent; then the           the bounds sett
                            interior-point method on the rows     ascent crawls there
                            that still move, or a Newton step
                            on those between the bounds
+hinge without slack        coordinate ascent; the linear         ascent soon finds a plane, if one separates; if it
+                           program whether a plane separates,    does not in PATIENCE epochs, that is decided first
+                           where it is small; then as above
+log, several classes       Newton's method with a factor of the  the Hessian has a row for each weight of each class: a
+together                   Hessian, if it costs no more than     factor pays for few of them only, and a product with
+                           JOINT_FIRST_TRY steps of conjugate    the rows serves all classes
+                           gradients; else these
+log and squared hinge,     descent over a table of the           the table costs nothing once it is there, but grows
+L1 penalty                 products of all features, if they     with the square of the features; descent over columns
+                           are few or it costs no more than      finds the few that are not zero, and a table of these
+                           TABLE_EPOCHS of descent; else over    alone then finishes
+                           columns, and over a table of the
+                           features that are not zero as soon
+                           as descent has cost as much
 =========================  ====================================  ====================================================
 
 The interior-point method stops where the gap is small enough. Only on the smallest tasks, such as those of a lecture,
@@ -51,6 +65,21 @@ INTERIOR_CHEAP = 120.0  # times all numbers: a price that is worth no waiting
 INTERIOR_AGAIN = 8.0  # then for another try: part of the price to have been spent on ascent before, one in so many
 INTERIOR_LATER = 2.0  # that part where the price is higher
 HARD_TO_THE_END = 2e7  # numbers, without slack
+PATIENCE = 16  # epochs of ascent without slack, before the linear program is solved
+LARGEST_PROGRAM = 5_000_000  # stored numbers
+JOINT_FIRST_TRY = 8  # steps of conjugate gradients that a factor of all classes may cost, to be used at once
+JOINT_EQUATIONS = 3000
+JOINT_FEW = 400  # weights
+JOINT_AT_ONCE = 2e7  # operations that are too few to think about
+JOINT_FLOPS_PER_TOUCH = 1.0  # of the Hessian, in the time in which a product with the rows reads a number for a class
+TABLE_ALWAYS = 64  # features of which all products are always in one table
+TABLE_FEW = 300  # of which they may be
+TABLE_EPOCHS = 8  # of descent that the table of sparse rows may cost
+TABLE_EQUATIONS = 3000
+TABLE_SPARSE_FLOPS_PER_TOUCH = 3.0  # of the table, in the time in which descent reads one number
+TABLE_FLOPS_PER_TOUCH = 12.0
+TABLE_FACTOR = 16.0  # the cube of the features by this: factors of the table
+ALONE = 200.0  # epochs of descent in one iteration, where there are more features than a table may have
 TO_THE_END = 2e6  # numbers that are so few that the exact solution costs next to nothing
 
 
@@ -135,6 +164,58 @@ def newton_next(task: Sized, ahead: float, touched: float) -> bool:
 def fewer_features(task: Sized) -> bool:
     """Whether the primal problem is the smaller one."""
     return task.rows.shape[1] < task.n
+
+
+def program_next(task: Sized, epochs: int) -> bool:
+    """Whether the linear program should say if a plane separates, where ascent has found none."""
+    return epochs >= PATIENCE and task.stored() <= LARGEST_PROGRAM
+
+
+def joint_factor_price(task: Sized, n_classes: int) -> float:
+    """Return what a factor of all classes' Hessian costs, in numbers that products with the rows could read instead."""
+    size = (task.rows.shape[1] + 1) * n_classes
+    if size > JOINT_EQUATIONS:
+        return math.inf
+    work = task.n * size * size / 2 + size**3 / 6
+    return 0.0 if size <= JOINT_FEW and work <= JOINT_AT_ONCE else work / JOINT_FLOPS_PER_TOUCH
+
+
+def joint_step_price(task: Sized, n_classes: int) -> float:
+    """Return what a step of conjugate gradients costs: two products with the rows, and some for each score."""
+    return 2.0 * n_classes * (task.stored() + 8 * task.n)
+
+
+def joint_factor_at_once(task: Sized, n_classes: int) -> bool:
+    """Whether Newton's equations for several classes are solved by a factor from the start."""
+    return joint_factor_price(task, n_classes) <= JOINT_FIRST_TRY * joint_step_price(task, n_classes)
+
+
+def joint_most_steps(task: Sized, n_classes: int, most: int) -> int:
+    """Return how many steps of conjugate gradients may be taken in one iteration before the factor takes over."""
+    price = joint_factor_price(task, n_classes)
+    step = joint_step_price(task, n_classes)
+    return most if price == math.inf else min(most, max(int(2.0 * price / step), 4 * JOINT_FIRST_TRY))
+
+
+def table_price(n: int, numbers: float, k: int, *, sparse: bool) -> float:
+    """Return what the table of k columns costs that hold so many numbers, in numbers that descent could read."""
+    if k > TABLE_EQUATIONS:
+        return math.inf
+    per_row = numbers / n
+    products = n * per_row * per_row / (TABLE_SPARSE_FLOPS_PER_TOUCH if sparse else TABLE_FLOPS_PER_TOUCH)
+    return products + k**3 / TABLE_FACTOR
+
+
+def whole_table(width: int, stored: int, row_squares: float | None) -> bool:
+    """Whether the products of all features are kept in one table: not if that costs many epochs of descent.
+
+    ``row_squares`` is the sum of the squares of the sparse rows' numbers of entries; dense rows have None.
+    """
+    if width > TABLE_FEW:
+        return False
+    if width <= TABLE_ALWAYS or row_squares is None:
+        return True
+    return row_squares / TABLE_SPARSE_FLOPS_PER_TOUCH + width**3 / TABLE_FACTOR <= TABLE_EPOCHS * stored
 
 
 def subspace_next(free: int, task: Sized, ahead: float) -> bool:

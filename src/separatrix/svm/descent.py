@@ -18,15 +18,11 @@ from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.svm import choice
 from separatrix.svm.task import HaltedError
 
 Features = NDArray[np.int64]
 
-_MOST_IN_TABLE = 3000
-_ALONE = 200.0  # epochs of descent in one iteration, where there are more features than that
-_SPARSE_PRODUCTS = 3.0  # of the table, in the time in which descent reads one number
-_DENSE_PRODUCTS = 12.0
-_FACTOR = 16.0  # the cube of the features by this: factors of the table
 _CHUNK = 1 << 27  # numbers read between two questions whether to stop
 _EPOCHS = 1000
 _PASSES = 30  # of descent over the columns in one iteration
@@ -68,17 +64,7 @@ class Columns:
 
     def price(self, places: Features) -> float:
         """Return what the table of these columns costs, in numbers that descent could read instead."""
-        k, n = len(places), self.matrix.shape[1]
-        if k > _MOST_IN_TABLE:
-            return math.inf
-        per_row = self.numbers(places) / n
-        products = n * per_row * per_row / (_SPARSE_PRODUCTS if self.sparse else _DENSE_PRODUCTS)
-        return products + k**3 / _FACTOR
-
-
-def products_price(squares: float, k: int) -> float:
-    """Return what a table of k sparse columns costs, given the sum of the squares of the rows' numbers of entries."""
-    return squares / _SPARSE_PRODUCTS + k**3 / _FACTOR
+        return choice.table_price(self.matrix.shape[1], self.numbers(places), len(places), sparse=self.sparse)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +134,7 @@ def by_columns(
     for _ in range(_PASSES):
         price = columns.price(places[w != 0.0])
         if math.isinf(price):
-            price = _ALONE * columns.numbers(places)
+            price = choice.ALONE * columns.numbers(places)
         shift, violation, read = descended(max(price, 4.0 * columns.numbers(places)))
         if violation <= enough:
             break
@@ -156,7 +142,7 @@ def by_columns(
             raise HaltedError
         spent += read
         inside = np.flatnonzero(w)
-        if len(inside) > _MOST_IN_TABLE and spent >= _ALONE * columns.numbers(places):
+        if len(inside) > choice.TABLE_EQUATIONS and spent >= choice.ALONE * columns.numbers(places):
             break
         if not len(inside) or columns.price(places[inside]) > spent:
             continue

@@ -21,8 +21,6 @@ from separatrix.svm.ascent import Ascent
 from separatrix.svm.solve import Run
 from separatrix.svm.task import MarginTask
 
-_PATIENCE = 16  # epochs of ascent before the linear program is solved
-_LARGEST_PROGRAM = 5_000_000  # stored numbers
 _SMALLEST = 1e-300  # size of a feature
 _NOTHING = 1e-9  # a margin that is less than this part of the size of the data is none
 
@@ -52,7 +50,7 @@ class HardRun(Run):
         near = self.judge(ascent.alpha, self._candidate(ascent), "ascent")
         assert self.best is not None
         separated = self.best.primal < math.inf
-        if not separated and self.epochs >= _PATIENCE and not self.checked and task.stored() <= _LARGEST_PROGRAM:
+        if not separated and not self.checked and choice.program_next(task, self.epochs):
             self.checked = True
             self._decide(ascent)
             separated = self.best.primal < math.inf

@@ -19,15 +19,13 @@ import numpy as np
 from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_count, is_real, require
-from separatrix.svm.descent import Columns, Features, Model, Step, by_all_products, by_columns, products_price
+from separatrix.svm import choice
+from separatrix.svm.descent import Columns, Features, Model, Step, by_all_products, by_columns
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.sparse_penalty import DualPoint, SparseSolution, SparseTask, dual_point, rounding
 from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)
-_FEW = 300  # features whose products may all be in one table
-_VERY_FEW = 64  # whose products always are
-_EPOCHS = 8  # of descent that the products of sparse rows may cost
 _MANY = 1 << 22  # numbers from which on the features are let in a few at a time
 _FIRST = 500
 _NEAR = 0.9  # part of the penalty from which on a slope is near it
@@ -116,15 +114,9 @@ class SparseRun:
 
     @property
     def by_table(self) -> bool:
-        """Whether the products of all features are kept in one table: not if that costs many epochs of descent."""
+        """Whether the products of all features are kept in one table."""
         task = self._task()
-        if task.width > _FEW:
-            return False
-        return (
-            task.width <= _VERY_FEW
-            or not task.sparse
-            or products_price(task.row_squares, task.width) <= _EPOCHS * task.stored()
-        )
+        return choice.whole_table(task.width, task.stored(), task.row_squares if task.sparse else None)
 
     def put_down(self) -> SparseRun:
         """Let go of the data, so that a model which keeps this run for later does not keep them too."""

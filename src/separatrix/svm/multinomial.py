@@ -18,17 +18,13 @@ import numpy as np
 from separatrix.geometry.rows import Floats, is_sparse
 from separatrix.geometry.simplex import one_thread, solve_definite
 from separatrix.models.validity import is_array, is_count, is_real, require
+from separatrix.svm import choice
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.multinomial_bounds import MultinomialSolution, Point, Probabilities, loss_of, point_at, shifted
 from separatrix.svm.multinomial_task import MultinomialTask
 from separatrix.svm.task import HaltedError
 
 _UNIT = float(np.finfo(np.float64).eps)
-_FLOPS_PER_TOUCH = 1.0  # of the Hessian, in the time in which a product with the rows reads a number for a class
-_FIRST_TRY = 8  # steps of conjugate gradients that a factor may cost, to be used at once
-_FEW = 400  # weights
-_AT_ONCE = 2e7  # operations that are too few to think about
-_MOST_EQUATIONS = 3000
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
 _LAST = 0.1  # the same, for which a step is computed as exactly as the gap needs
@@ -146,7 +142,7 @@ class MultinomialRun:
         which are returned, prove more than those that belong to the weights there.
         """
         task, primal = self._task(), point.solution.primal
-        self.factored = self.factored or self.price() <= _FIRST_TRY * self._product()
+        self.factored = self.factored or choice.joint_factor_at_once(task, task.n_classes)
         direction = None
         if not self.factored:
             try:
@@ -197,20 +193,6 @@ class MultinomialRun:
             length *= 0.5
         return best
 
-    def price(self) -> float:
-        """Return what a factor of the Hessian costs, in numbers that products with the rows could read instead."""
-        task = self._task()
-        size = (task.rows.shape[1] + 1) * task.n_classes
-        if size > _MOST_EQUATIONS:
-            return math.inf
-        work = task.n * size * size / 2 + size**3 / 6
-        return 0.0 if size <= _FEW and work <= _AT_ONCE else work / _FLOPS_PER_TOUCH
-
-    def _product(self) -> float:
-        """Return what a step of conjugate gradients costs: two products with the rows, and some for each score."""
-        task = self._task()
-        return 2.0 * task.n_classes * (task.stored() + 8 * task.n)
-
     def _by_products(self, point: Point, halted: Callable[[], bool]) -> Direction | None:
         """Solve Newton's equations by preconditioned conjugate gradients; None if a factor would have been cheaper."""
         task = self._task()
@@ -218,9 +200,7 @@ class MultinomialRun:
         for part in task.parts:
             np.multiply(point.own.of(part), task.costs[part.where], out=counted[:, part.where])
         eased = _preconditioner(task, point.coupling)
-        most = _MOST_STEPS
-        if self.price() < math.inf:
-            most = min(most, max(int(2.0 * self.price() / self._product()), 4 * _FIRST_TRY))
+        most = choice.joint_most_steps(task, task.n_classes, _MOST_STEPS)
         aim = 0.5 * math.sqrt(self.tol * point.solution.primal)
         rough = max(_size(point.gradient) * min(0.1, math.sqrt(point.solution.relative_gap)), aim)
         near, far = _LAST * math.sqrt(self.tol) * point.solution.primal, _FAR * point.solution.primal
@@ -252,7 +232,7 @@ class MultinomialRun:
             towards = scaled + (product / last) * towards
             shift = scaled_rest + (product / last) * shift
         else:
-            if self.price() < math.inf:
+            if choice.joint_factor_price(task, task.n_classes) < math.inf:
                 return None
         return step, moves
 
