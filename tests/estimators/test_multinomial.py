@@ -235,11 +235,11 @@ def test_conjugate_gradients_reach_what_the_factor_reaches(bias, layout, monkeyp
     X = X if layout == "sparse" else X.toarray() + 3.0  # which is far from the origin
     for C in (0.1, 100.0):
         with monkeypatch.context() as patch:
-            patch.setattr(separatrix.svm.multinomial, "_MOST_EQUATIONS", 1)
+            patch.setattr(separatrix.svm.choice, "JOINT_EQUATIONS", 1)
             products = sx.LogisticRegression(C=C, tol=1e-8, **BIASES[bias]).fit(X, y)
         assert set(products.history_.method) == {"newton-cg"}
         with monkeypatch.context() as patch:
-            patch.setattr(separatrix.svm.multinomial, "_FIRST_TRY", math.inf)
+            patch.setattr(separatrix.svm.choice, "JOINT_FIRST_TRY", math.inf)
             factor = sx.LogisticRegression(C=C, tol=1e-8, **BIASES[bias]).fit(X, y)
         assert factor.history_.method[-1] == "newton"
         assert products.status_.converged
