@@ -1,13 +1,16 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import separatrix as sx
 from independent_fits import NEAR_ZERO, SOLVERS, overlapping
+from separatrix.insight.fold_bounds import FoldBounds
+from separatrix.insight.range_search import default_fits
+from separatrix.loop.problem import encode_labels
 
 BLOBS = overlapping(1, smallest=50)
 IRIS = load_iris(return_X_y=True)
@@ -215,3 +218,22 @@ def test_an_l1_penalty_has_no_proof_and_is_refused():
         sx.tune(sx.LogisticRegression(l1_ratio=1.0), *BLOBS)
     with pytest.raises(ValueError, match=r"^tune needs an L2 penalty, .*; found l1_ratio=0.5$"):
         sx.tune(make_pipeline(StandardScaler(), sx.LinearSVM(loss="squared_hinge", penalty="elasticnet")), *BLOBS)
+
+
+def test_by_default_there_are_fewer_fits_where_each_is_of_many_classes():
+    def fold(k):
+        y = np.arange(2 * k) % k
+        X = np.eye(2 * k)
+        return FoldBounds(sx.LinearSVM(), X, encode_labels(y), X, y)
+
+    assert default_fits([fold(2)] * 5) == 1000
+    assert default_fits([fold(5)] * 5) == 200
+    assert default_fits([fold(50)] * 5) == 100
+
+
+@pytest.mark.parametrize("model", [sx.LogisticRegression(), sx.LinearSVM(loss="squared_hinge")])
+def test_a_smooth_loss_is_proved_with_few_fits(model):
+    X, y = load_breast_cancer(return_X_y=True)
+    result = sx.tune(model, StandardScaler().fit_transform(X), y, C=(0.01, 100.0), folds=3, within=0.01)
+    assert result.proved_
+    assert result.n_fits_ <= 150

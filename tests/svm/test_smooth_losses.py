@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import separatrix as sx
 from separatrix.geometry.rows import Rows
 from separatrix.svm.logistic import LogisticTask, best_bias, measure
+from separatrix.svm.newton import LogisticRun
 from separatrix.svm.smooth import LOG, SQUARED_HINGE
 
 LOSSES = (LOG, SQUARED_HINGE)
@@ -108,3 +109,20 @@ def test_a_class_that_the_sampled_rows_miss_takes_few_iterations(model):
     model.fit(X, y == 1)  # rows 4 to 7: none of every eighth
     assert model.status_.converged
     assert model.n_iter_ <= 15
+
+
+def test_a_run_is_halted_inside_a_long_gram_matrix():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 1000)).astype(np.float32)
+    task = LogisticTask(Rows(X), np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(3000))
+    run = LogisticRun(task, 1e-6, np.zeros(1000), factored=True)
+    asked = []
+
+    def halted():
+        asked.append(run.iterations)
+        return len(asked) > 1  # before the first step, then within its Gram matrix
+
+    run.go(10, halted)
+    assert (run.ended, run.iterations, asked) == ("halted", 0, [0, 0])
+    run.go(10, lambda: False)
+    assert run.ended == "gap"
