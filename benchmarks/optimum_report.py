@@ -40,39 +40,43 @@ def summary(records):
                 )
 
 
+def _panel(record):
+    """Which panel a record belongs to, and the label of its row there."""
+    first, _, rest = record["loss"].partition(" ")
+    return (first, f"{record['name']}, {rest}") if rest else (first, record["name"])
+
+
 def draw(records, path):
-    """Draw the ratio of every row, a panel for each loss."""
+    """Draw the ratio of every row, a panel for each loss, three side by side."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    losses = list(dict.fromkeys(r["loss"] for r in records))
-    names = list(dict.fromkeys(r["name"] for r in records))
+    labels = {}
+    for panel, label in map(_panel, records):
+        labels.setdefault(panel, {})[label] = None
+    lines_of = [list(labels)[first : first + 3] for first in range(0, len(labels), 3)]
+    heights = [max(len(labels[panel]) for panel in some) + 2 for some in lines_of]
     figure, axes = plt.subplots(
-        1, len(losses), figsize=(3.0 * len(losses) + 2.0, 0.42 * len(names) + 2.2), sharex=True, sharey=True,
-        layout="constrained", squeeze=False,
+        len(lines_of), 3, figsize=(13, 0.36 * sum(heights) + 1.0), height_ratios=heights, sharex=True, squeeze=False,
+        layout="constrained",
     )  # fmt: skip
-    for axis, loss in zip(axes[0], losses, strict=True):
-        for r in (r for r in records if r["loss"] == loss):
-            height = names.index(r["name"]) + OFFSETS.get(r["C"], 0.0)
-            for target, found in r["targets"].items():
-                mine, (theirs, _) = found["ours"], found["peer"]
-                if mine and theirs:
-                    axis.plot(theirs[0] / mine[0], height, "o", color=COLOURS[target], markersize=4)
-                elif mine:
-                    place = axis.get_yaxis_transform()
-                    axis.plot(0.97, height, ">", color=COLOURS[target], markersize=4, transform=place)
+    for axis in axes.flat[len(labels) :]:
+        axis.set_axis_off()
+    for axis, panel in zip(axes.flat, labels, strict=False):
+        names = list(labels[panel])
+        for r in records:
+            if _panel(r)[0] == panel:
+                _draw_row(axis, r, names.index(_panel(r)[1]) + OFFSETS.get(r["C"], 0.0))
         axis.set_xscale("log")
-        axis.xaxis.set_major_locator(FixedLocator([10.0**p for p in range(-3, 4)]))
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
-        axis.xaxis.set_minor_locator(NullLocator())
+        axis.set_xlim(0.05, 50.0)
+        axis.set_xticks([0.1, 1.0, 10.0], ["0.1", "1", "10"])
+        axis.tick_params(labelbottom=True)
         axis.axvline(1.0, color="0.6", linewidth=0.8)
-        axis.set_title(loss.replace("_", " "))
-        axis.set_xlabel("time of the best peer / ours")
-    axes[0][0].set_yticks(range(len(names)), names)
-    axes[0][0].invert_yaxis()
+        axis.set_title(panel.replace("_", " "))
+        axis.set_yticks(range(len(names)), names)
+        axis.set_ylim(len(names) - 0.4, -0.6)
     seen = [target for target in COLOURS if any(target in r["targets"] for r in records)]
     handles = [
         plt.Line2D([], [], marker="o", linestyle="", color=COLOURS[t], label="whole task" if t == "done" else f"to {t}")
@@ -80,5 +84,17 @@ def draw(records, path):
     ]
     handles.append(plt.Line2D([], [], marker=">", linestyle="", color="0.3", label="no peer arrives"))
     figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
-    figure.suptitle("Right of the line: ours is faster. In each row from top to bottom C = 0.01, 1, 100")
-    figure.savefig(path, dpi=110)
+    figure.suptitle(
+        "Time of the best peer / ours: right of the line ours is faster. In a row from top to bottom C = 0.01, 1, 100"
+    )
+    figure.savefig(path, dpi=90)
+
+
+def _draw_row(axis, record, height):
+    for target, found in record["targets"].items():
+        mine, (theirs, _) = found["ours"], found["peer"]
+        if mine and theirs:
+            axis.plot(theirs[0] / mine[0], height, "o", color=COLOURS[target], markersize=4)
+        elif mine:
+            place = axis.get_yaxis_transform()
+            axis.plot(0.97, height, ">", color=COLOURS[target], markersize=4, transform=place)

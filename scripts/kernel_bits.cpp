@@ -336,17 +336,17 @@ void margins(int which) {
     }
     const double* v = drawn(kRows, 13);
     double* sum = zeros<double>(kCols);
-    core.margin->combine(X, v, sum);
+    core.margin->combine(X, v, sum, 0, kCols);
     Hash combined, table, factor;
     combined.numbers(sum, kCols);
     combined.print("combine", kLayouts[which]);
     const int64_t d = kCols + 1;
     double *t = zeros<double>(kRows), *gram = zeros<double>(d * d);
     for (int64_t i = 0; i < kRows; ++i) t[i] = fabs(v[i]);
-    core.margin->gram(X, t, gram, zeros<double>(gram_room(kCols)));
+    core.margin->gram(X, t, 0, kRows, gram, zeros<double>(gram_room(kCols)), 0, kCols + 1);
     table.numbers(gram, d * d);
     table.print("gram", kLayouts[which]);
-    core.margin->factor(gram, d, 1e-9, 1e64);
+    core.margin->factor(gram, d, 0, d, 1e-9, 1e64);
     factor.numbers(gram, d * d);
     factor.number(core.margin->dot(gram, gram + d, d));
     factor.print("factor", kLayouts[which]);
