@@ -216,6 +216,9 @@ class Search:
 
     def _imprecise(self, place: int, point: FoldPoint) -> bool:
         """Return whether a fold's own precision keeps the error at one of its fits from being proved."""
+        beside = [part for part in self.parts if part.low <= point.C <= part.high]
+        if any(part.closed or self._mean(part.sure) >= self.target for part in beside):
+            return False  # it has been, or cannot be
         if point.left is None:
             point.left = self.folds[place].decide(point, point, point.C, point.C)[1]
         return point.left > 0 and self._mean(self._decided(point.C, point.C)[0]) < self.target
