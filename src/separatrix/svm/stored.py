@@ -41,7 +41,7 @@ def _points(parts: dict[str, Any]) -> dict[str, Any]:
 STORED = {
     "Run": Stored("separatrix.svm.solve", unkept=_PUT_DOWN, defaults=_BEFORE_NEWTON),
     "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN, defaults=_BEFORE_NEWTON),
-    "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN),
+    "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN, defaults={"sampled": True}),
     "LogisticSolution": Stored("separatrix.svm.logistic"),
     "SparseRun": Stored(
         "separatrix.svm.l1", unkept={**_PUT_DOWN, "_columns": None, "_reached": None}, defaults={"part": 1.0}
