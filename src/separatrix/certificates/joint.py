@@ -135,7 +135,7 @@ class JointCertificate:
         ]
 
     def verify(self, model: Any, X: Any, y: Any, sample_weight: Any = None) -> Check:
-        """Do what :meth:`ModelCertificate.verify` does."""
+        """Do what :meth:`separatrix.certificates.model.ModelCertificate.verify` does."""
         return Check(tuple(model._refuted(self, X, y, sample_weight)))
 
     def refuted_by(self, fresh: JointCertificate) -> list[str]:

@@ -34,7 +34,7 @@ class Penalty(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stationarity:
-    """What :func:`kkt` returns for a smooth loss: an entry for each row, and one for each coefficient.
+    """What :func:`separatrix.kkt` returns for a smooth loss: an entry for each row, and one for each coefficient.
 
     Of more than two classes (one-vs-rest) the arrays have a column for each; see :meth:`of_class`.
 
