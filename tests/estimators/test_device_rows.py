@@ -140,6 +140,12 @@ def test_a_time_limit_leaves_a_model_with_its_gap():
     assert model.objective_ - model.duality_gap_ <= best <= model.objective_
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_run_that_is_cut_short_counts_its_iterations():
+    X, y = problem()
+    assert str(sx.LinearSVM(max_iter=3).fit(xp.asarray(X), y).status_).startswith("stopped after 3 iterations: ")
+
+
 class OutOfMemoryError(RuntimeError):
     """What torch raises, by its name."""
 

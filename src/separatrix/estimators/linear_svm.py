@@ -437,4 +437,5 @@ def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeL
         return Status(f"interrupted in epoch {run.epochs + 1}: {gap}", False, interrupted=True)
     if run.ended == "halted" and limit is not None:
         return Status(f"stopped by the time limit of {limit.seconds:g} s in epoch {run.epochs + 1}: {gap}", False)
-    return Status(f"stopped after {epochs}: {gap}, above tol={run.tol:g}", False)
+    done = epochs if run.epochs else times(run.iterations, "iteration")
+    return Status(f"stopped after {done}: {gap}, above tol={run.tol:g}", False)
