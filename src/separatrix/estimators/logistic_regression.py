@@ -279,11 +279,6 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 what = f"l1_ratio={self.l1_ratio!r}" if self.l1_ratio > 0 else "C=inf"
                 raise ValueError(f"multi_class='multinomial' needs an L2 penalty; found {what}: use multi_class='ovr'")
             return False
-        if isinstance(problem.rows, DeviceRows) and k > 2 and self.multi_class != "ovr":
-            raise ValueError(
-                f"several classes are not learned together on a device (found multi_class={self.multi_class!r}): use "
-                "'ovr', or rows in memory"
-            )
         few = k <= _MOST_CLASSES and k * problem.d <= _MOST_WEIGHTS
         return k > 2 and (self.multi_class == "multinomial" or (self.multi_class == "auto" and few))
 
@@ -314,13 +309,19 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         codes = (problem.codes if kept is None else problem.codes[kept]).astype(np.intp)
         task = MultinomialTask(rows, codes, len(problem.classes), costs, bias, free, squares)
 
-        def ask(state: MultinomialState, epochs: int, halted: Callable[[], bool]) -> None:
+        def begin(state: MultinomialState) -> Any:
+            if isinstance(rows, DeviceRows):
+                return self._joint_device_run(rows, task, kept)
             if state.run is None:
                 offsets = first_offsets(task)
                 if state.weights.any() and task.step:
                     offsets = (state.bias + (state.weights @ task.centre if free else 0.0)) / task.step
                 state.run = MultinomialRun(task, float(self.tol), state.weights, offsets)
             state.run.task = task
+            return state.run
+
+        def ask(state: MultinomialState, epochs: int, halted: Callable[[], bool]) -> None:
+            state.run = begin(state)
             state.run.tell = self._teller(problem, None, "iteration") if self.verbose else None
             state.run.go(epochs, halted)
 

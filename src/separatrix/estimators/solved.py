@@ -25,6 +25,7 @@ from separatrix.svm.centring import centred
 
 if TYPE_CHECKING:
     from separatrix.estimators.leave_one_out import LeaveOneOut
+    from separatrix.svm.multinomial_task import MultinomialTask
 
 
 MOST_HIDDEN = 1.0  # part of the objective that rounding may hide in a fit that has converged
@@ -138,6 +139,14 @@ class SolvedClassifier(LinearClassifier):
         return DeviceRun(
             counted.rows, codes, positive, costs, loss, float(self.tol), constant=constant, free=free, fetch=fetch
         )
+
+    def _joint_device_run(self, rows: DeviceRows, task: MultinomialTask, kept: NDArray[np.intp] | None) -> Any:
+        """Return a run of all classes together on rows of a device."""
+        from separatrix.svm.rowblocks.device_run import DeviceJointRun
+
+        costs = float(self.C) if kept is None else task.costs
+        how: dict[str, Any] = {"constant": task.bias, "free": task.free}
+        return DeviceJointRun(rows, task.codes, task.n_classes, costs, float(self.tol), **how)
 
     def _bias_for(self, later: bool) -> None:
         """The solver has a bias of its own."""
