@@ -104,3 +104,13 @@ else:
         elif width != estimator.n_features_in_:
             name, known = type(estimator).__name__, estimator.n_features_in_
             raise ValueError(f"X has {width} features, but {name} is expecting {known} features as input")
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Keep the number and the names of the features, or refuse rows that have others."""
+    known = vars(estimator)
+    if not reset and type(X) is np.ndarray and "feature_names_in_" not in known:
+        width = known.get("n_features_in_")
+        if X.ndim == 2 and X.shape[1] == width:  # all that there is to check, in a thousandth of the time
+            return
+    validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -119,7 +119,10 @@ def checked_labels(codes: Any, classes: NDArray[Any]) -> Labels:
 
 def joined(labels: Labels, *others: Any) -> Labels:
     """Return the labels as codes of their own classes and all others; all must be of one kind."""
-    parts = [labels.classes, *(encode_labels(part).classes for part in others if part is not None)]
+    given = [part for part in others if part is not None]
+    if all(part is labels.classes for part in given):
+        return labels
+    parts = [labels.classes, *(encode_labels(part).classes for part in given)]
     if all(part.dtype == parts[0].dtype and np.array_equal(parts[0], part) for part in parts[1:]):
         return labels
     if len({part.dtype.kind in "biuf" for part in parts}) > 1:

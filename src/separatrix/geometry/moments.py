@@ -82,15 +82,17 @@ class Moments:
             self.low = low.min(axis=0) if self.low is None else np.minimum(self.low, low.min(axis=0))
             self.high = high.max(axis=0) if self.high is None else np.maximum(self.high, high.max(axis=0))
 
+    def widen(self, width: int) -> None:
+        """Make room for more columns, all of whose values were 0 so far."""
+        if width > len(self._mean):
+            self._mean, self._squares = (np.pad(each, (0, width - len(each))) for each in (self._mean, self._squares))
+
     def _update(self, count: Any, mean: Floats, squares: Floats) -> None:
         known = self.count
         if isinstance(known, int) and known == 0:
             self.count, self._mean, self._squares = count, mean + 0.0, squares
             return
-        if len(mean) > len(self._mean):
-            self._mean, self._squares = (
-                np.pad(each, (0, len(mean) - len(each))) for each in (self._mean, self._squares)
-            )
+        self.widen(len(mean))
         total = known + count
         part = count / (total if isinstance(total, int) else np.maximum(total, 1))
         shift = mean - self._mean

@@ -6,6 +6,7 @@ So does any other signal that the program handles as Python handles Ctrl-C.
 from __future__ import annotations
 
 import functools
+import importlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +16,10 @@ from types import FrameType
 from separatrix.stops import StopReason
 
 # Without the wrapper that makes an enumeration of every answer: 64 of them take longer than a small fit.
-_handler_of: Callable[[int], object] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+try:
+    _handler_of: Callable[[int], object] = importlib.import_module("_signal").getsignal
+except ImportError:
+    _handler_of = signal.getsignal
 
 
 @functools.cache
