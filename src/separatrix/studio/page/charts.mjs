@@ -5,7 +5,7 @@ import { shown } from "./text.mjs";
 
 const LEFT = 48;
 const RIGHT = 12;
-const TOP = 12;
+const TOP = 30; // the legend is above
 const BOTTOM = 34;
 
 // Curves of values over epochs 1, 2, ...: `series` are {label, values, colour, dash, bars}; `at` is the current epoch, after
@@ -48,10 +48,10 @@ export function drawCurves(pen, colours, { series, at, level, axis, log }) {
     pen.text(level.label, LEFT + inner.width - 4, y(level.value) + 10, { fill: level.colour, size: 11, align: "right" });
   }
   pen.path([[LEFT, TOP], [LEFT, TOP + inner.height], [LEFT + inner.width, TOP + inner.height]], { stroke: colours.rule });
-  let place = LEFT + 6;
+  let place = LEFT;
   for (const { label, colour } of series.filter((each) => each.label)) {
-    pen.rect(place, TOP + 2, 10, 10, { fill: colour });
-    pen.text(label, place + 14, TOP + 8, { fill: colours.ink, size: 11.5 });
+    pen.rect(place, 8, 10, 10, { fill: colour });
+    pen.text(label, place + 14, 13, { fill: colours.ink, size: 11.5 });
     place += 24 + 6.3 * label.length;
   }
 }
@@ -62,7 +62,8 @@ const MOST_CONSTRAINTS = 80;
 export function drawWeightSpace(pen, colours, { frame, history, starts, points }) {
   const { current, last } = frame;
   const path = [[0, 0], ...history.slice(0, starts.findLastIndex((start) => start <= frame.step)).map(({ weights }) => [weights[0], weights[1]])];
-  const reach = 1.25 * Math.max(1e-6, ...path.concat([[current[0], current[1]]], last?.before ? [[last.before[0], last.before[1]]] : []).flat().map(Math.abs));
+  const widest = Math.max(...path.concat([[current[0], current[1]]], last?.before ? [[last.before[0], last.before[1]]] : []).flat().map(Math.abs));
+  const reach = 1.25 * (widest || 1);
   const stretch = (pen.width - 56) / (pen.height - 46);
   const box = { left: -reach * Math.max(1, stretch), right: reach * Math.max(1, stretch), bottom: -reach * Math.max(1, 1 / stretch), top: reach * Math.max(1, 1 / stretch) };
   const scale = scaleOf(box, pen.width, pen.height);

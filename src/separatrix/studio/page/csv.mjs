@@ -79,7 +79,7 @@ const levelsOf = (column) => new Set(column.texts.filter(Boolean));
 export function guessColumns({ names, columns }) {
   const few = columns.map((column, j) => [levelsOf(column).size, j]).filter(([size]) => size >= 2 && size <= 20);
   const meant = (j) => /^(label|class|target|species|y|outcome|group)$/i.test(names[j]);
-  const label = few.find(([, j]) => meant(j)) ?? few.filter(([size]) => size === 2).pop() ?? few.filter(([, j]) => !columns[j].numeric).pop() ?? few[few.length - 1];
+  const label = few.find(([, j]) => meant(j)) ?? few.filter(([, j]) => !columns[j].numeric).pop() ?? few.filter(([size]) => size === 2).pop() ?? few[few.length - 1];
   if (!label) throw new Error("No column has between 2 and 20 different values, as a class must.");
   const numeric = columns.map((_, j) => j).filter((j) => columns[j].numeric && j !== label[1]);
   if (numeric.length < 2) throw new Error("Two columns with numbers are needed besides the class.");

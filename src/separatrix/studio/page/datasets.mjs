@@ -19,9 +19,9 @@ export const SETS = {
   and: { name: "AND", make: () => set(CORNERS, [0, 0, 0, 1], { labels: ["0", "1"] }) },
   or: { name: "OR", make: () => set(CORNERS, [0, 1, 1, 1], { labels: ["0", "1"] }) },
   xor: { name: "XOR: no line separates it", make: () => set(CORNERS, [0, 1, 1, 0], { labels: ["0", "1"] }) },
-  blobs: { name: "Two clouds (generated)", make: (options) => clouds(options) },
-  moons: { name: "Two moons (generated)", make: (options) => moons(options) },
-  rings: { name: "Two rings (generated)", make: (options) => rings(options) },
+  blobs: { name: "Two clouds (generated)", noise: 0.35, make: (options) => clouds(options) },
+  moons: { name: "Two moons (generated)", noise: 0.12, make: (options) => moons(options) },
+  rings: { name: "Two rings (generated)", noise: 0.08, make: (options) => rings(options) },
   "iris-1": { name: "Iris: setosa and versicolor, petals", make: () => pair(IRIS, [3, 4], [0, 1]) },
   "iris-2": { name: "Iris: versicolor and virginica, petals", make: () => pair(IRIS, [3, 4], [1, 2]) },
   "penguins-1": { name: "Penguins: Adelie and Gentoo, bills", make: () => pair(PENGUINS, [1, 2], [0, 2]) },
@@ -29,7 +29,7 @@ export const SETS = {
 };
 
 // Whether a set is drawn anew with a number of points, noise and a seed.
-export const generated = (id) => ["blobs", "moons", "rings"].includes(id);
+export const generated = (id) => SETS[id]?.noise !== undefined;
 
 // Numbers between 0 and 1, the same for the same seed (Mulberry32).
 function drawsOf(seed) {

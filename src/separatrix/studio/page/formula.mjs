@@ -16,7 +16,7 @@ export function ruleText(model) {
   return other(model) ?? usual;
 }
 
-const vector = (numbers) => `(${[...numbers].map(shown).join(", ")})`;
+const vector = (numbers) => `(${[...numbers].map((each) => shown(each)).join(", ")})`;
 
 // The last step in lines of text; `points` are those of the run.
 export function stepLines(model, frame, points) {

@@ -77,7 +77,14 @@ class Page {
     }
   }
 
-  seek(step) { return this.client.newest("run", "seek", { step, grid: this.grid() }, (answer) => this.take(answer)); }
+  seek(step) {
+    const waiting = this.client.waiting.get("run");
+    if (waiting?.method === "load") { // which must not be lost
+      waiting.request.step = step;
+      return Promise.resolve();
+    }
+    return this.client.newest("run", "seek", { step, grid: this.grid() }, (answer) => this.take(answer));
+  }
 
   async move(by, direction) {
     if (!this.now) return;

@@ -5,7 +5,9 @@ import { MODELS, accepts, checkedModel, defaultModel, fieldsOf } from "./models.
 import { guessColumns, pointsOf, readTable } from "./csv.mjs";
 import { times } from "./text.mjs";
 
-const GENERATOR = { n: ["points", 60, 2, 20000, 1], noise: ["noise", 0.25, 0, 3, 0.05], seed: ["seed", 1, 0, 4294967295, 1] };
+const GENERATOR = { n: ["points", 60, 2, 20000, 1], noise: ["noise", 0.1, 0, 3, 0.01], seed: ["seed", 1, 0, 4294967295, 1] };
+
+const LONG_PASTE = 50_000; // characters
 
 // A labelled field that tells of every accepted value.
 function fieldOf(name, field, value, changed) {
@@ -70,7 +72,11 @@ export function beginData(store) {
     });
     $("generator").replaceChildren(...fields);
   };
-  select.addEventListener("change", () => { showGenerator(); if (select.value) use(false); });
+  select.addEventListener("change", () => {
+    if (generated(select.value)) numbers.noise = SETS[select.value].noise;
+    showGenerator();
+    if (select.value) use(false);
+  });
   $("clear").addEventListener("click", () => store.change({ points: [] }));
 }
 
@@ -118,6 +124,12 @@ export function beginImport(store) {
     if (file.size > 10_000_000) say(`The file has ${(file.size / 1e6).toFixed(1)} MB; files of up to 4 MB are read.`, true);
     else file.text().then((text) => readText(store, text));
   };
+  $("csv").addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.length < LONG_PASTE) return;
+    event.preventDefault(); // a field with so much text takes the browser long to show
+    readText(store, text);
+  });
   $("read").addEventListener("click", () => readText(store, $("csv").value));
   $("file").addEventListener("change", () => open($("file").files[0]));
   const body = document.body;

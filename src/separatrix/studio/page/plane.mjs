@@ -216,7 +216,8 @@ function proof(pen, colours, scale, { proof: seen, points }) {
   } else if (seen.verdict === "inseparable") {
     for (const c of [0, 1]) {
       const own = seen.witness.filter(({ row, share }) => share > 0 && points[row]?.c === c).map(({ row }) => [scale.x(points[row].x), scale.y(points[row].y)]);
-      if (own.length > 1) pen.path(own, { stroke: colours.classes[c], fill: own.length > 2 ? colours.classes[c] : undefined, width: 2.2, alpha: 0.85, dash: own.length > 2 ? [] : [6, 3] }, own.length > 2);
+      if (own.length > 2) pen.path(own, { fill: colours.classes[c], alpha: 0.18 }, true);
+      if (own.length > 1) pen.path(own, { stroke: colours.classes[c], width: 2 }, own.length > 2);
       for (const [x, y] of own) pen.circle(x, y, 11, { stroke: colours.bad, width: 1.8 });
     }
     const own = seen.witness.filter(({ row }) => points[row]?.c === 1);

@@ -21,7 +21,14 @@ export function showStep(model, frame, points) {
   $("step").replaceChildren(make("p", { className: "rule", textContent: ruleText(model) }), ...lines);
 }
 
-const plural = (rows) => rows.map((row) => row + 1).join(", ");
+const listed = (rows) => [...rows].sort((a, b) => a - b).map((row) => row + 1).join(", ");
+
+// w1 x1 + w2 x2 + b as text; what is only rounding beside the rest is 0.
+function lineText([w1, w2, b]) {
+  const most = Math.max(Math.abs(w1), Math.abs(w2), Math.abs(b));
+  const terms = [[w1, " x₁"], [w2, " x₂"], [b, ""]].filter(([value]) => Math.abs(value) > 1e-12 * most);
+  return terms.map(([value, name], k) => `${k ? (value < 0 ? " − " : " + ") : value < 0 ? "−" : ""}${shown(Math.abs(value))}${name}`).join("");
+}
 
 export function showProof(proof, bound, frame) {
   const say = [];
@@ -29,8 +36,8 @@ export function showProof(proof, bound, frame) {
   if (proof.verdict === "one class") say.push(make("p", { textContent: "Points of both classes are needed." }));
   if (proof.verdict === "separable") {
     const rows = proof.support.map(({ row }) => row);
-    say.push(make("p", {}, strong("good", "Linearly separable."), ` The widest street is 2 · ${shown(proof.upper)} = ${shown(2 * proof.upper)} wide, held by points ${plural(rows)}.`));
-    say.push(make("p", { textContent: `Its line: ${shown(proof.w[0])} x₁ + ${shown(proof.w[1])} x₂ + ${shown(proof.b)} = 0.` }));
+    say.push(make("p", {}, strong("good", "Linearly separable."), ` The widest street is 2 · ${shown(proof.upper)} = ${shown(2 * proof.upper)} wide, held by points ${listed(rows)}.`));
+    say.push(make("p", { textContent: `Its line: ${lineText([...proof.w, proof.b])} = 0.` }));
     say.push(make("p", { className: "note", textContent: proof.exact ? "Proved: with exact arithmetic every point is on its side of this line." : "Proved: with exact arithmetic the convex hulls of the classes do not meet. The street is so narrow that rounded numbers do not separate the points." }));
   }
   if (proof.verdict === "inseparable") {

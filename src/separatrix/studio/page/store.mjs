@@ -29,10 +29,9 @@ export class Store {
   undo() { this.#swap(this.past, this.future); }
   redo() { this.#swap(this.future, this.past); }
 
-  // Note where the run stands, which is no change that can be undone.
+  // Note where the run stands, which is no change that can be undone; it is kept when the page is left.
   stand(step) {
     this.state = { ...this.state, step };
-    this.#save();
   }
 
   #swap(from, to) {
@@ -48,7 +47,7 @@ export class Store {
     this.#save();
   }
 
-  // Soon, and at most every half second: playing changes the step sixty times a second.
+  // Soon, and at most every half second: a drag changes points sixty times a second.
   #save() {
     if (this.saving) return;
     this.saving = setTimeout(() => { this.saving = 0; this.saveNow(); }, 500);

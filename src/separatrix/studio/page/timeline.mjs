@@ -34,13 +34,19 @@ export class Timeline {
 
   // Go to the state after this many steps, as far as the run goes; return what is seen there.
   seek(step) {
+    const last = this.#go(step);
+    this.frame = this.#frame(last);
+    return this.frame;
+  }
+
+  // The same, and return the last step alone.
+  #go(step) {
     while (step > this.total && !this.ended) this.#wholeEpoch(this.epochs);
     step = Math.max(0, Math.min(step, this.total));
     if (step === 0) {
       this.#to(0);
       this.step = 0;
-      this.frame = this.#frame(null);
-      return this.frame;
+      return null;
     }
     const epoch = this.epochOf(step - 1);
     const place = step - 1 - this.starts[epoch];
@@ -58,8 +64,7 @@ export class Timeline {
     this.run.visit(from, to);
     if (to === entries) this.#close();
     this.step = step;
-    this.frame = this.#frame({ ...seen, before, dualBefore: dual, epoch, place, examples: to - from });
-    return this.frame;
+    return { ...seen, before, dualBefore: dual, epoch, place, examples: to - from };
   }
 
   epochOf(step) {
@@ -75,8 +80,9 @@ export class Timeline {
   // The step of the next example that moves the weights, or the last step there is; backwards too.
   nextMove(step, direction) {
     for (let at = step + direction; at > 0 && (at <= this.total || !this.ended); at += direction) {
-      const frame = this.seek(at);
-      if (frame.last?.moves) return at;
+      const epoch = this.epochOf(at - 1);
+      if (this.history[epoch]?.updates === 0) at = direction > 0 ? this.starts[epoch + 1] : this.starts[epoch] + 1;
+      else if (this.#go(at)?.moves) return at;
     }
     return direction > 0 ? this.total : 0;
   }
