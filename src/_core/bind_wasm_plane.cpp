@@ -112,14 +112,24 @@ struct Hull {
     const Spot& at(int64_t k) const { return corners[k % n]; }
 };
 
+using Long = long double;  // 113 bits: shares of triangles so narrow that doubles see no area in them
+
+// Twice the area of a triangle.
+Long area(const Spot& a, const Spot& b, const Spot& c) {
+    return (Long(b.x) - a.x) * (Long(c.y) - a.y) - (Long(b.y) - a.y) * (Long(c.x) - a.x);
+}
+
+double share_of(Long part, Long whole) {
+    const double share = whole != 0.0L ? double(part / whole) : 0.0;
+    return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
+}
+
 // Convex weights of a point in a triangle.
 void shares_in(const Spot& a, const Spot& b, const Spot& c, const Spot& p, double* out) {
-    const double whole = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-    const double second = ((p.x - a.x) * (c.y - a.y) - (p.y - a.y) * (c.x - a.x)) / whole;
-    const double third = ((b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x)) / whole;
-    out[0] = 1.0 - second - third;
-    out[1] = second;
-    out[2] = third;
+    const Long whole = area(a, b, c);
+    out[1] = share_of(area(a, p, c), whole);
+    out[2] = share_of(area(a, b, p), whole);
+    out[0] = 1.0 - out[1] - out[2];
 }
 
 // Rows and weights of a point that both hulls have; the weights of each class sum up to 1. False if there is none.
@@ -148,11 +158,11 @@ bool common_point(const Hull* hulls, double* out) {
         for (int64_t j = 0; j < hulls[1].edges(); ++j) {
             const Spot &a = hulls[0].at(i), &b = hulls[0].at(i + 1), &c = hulls[1].at(j), &d = hulls[1].at(j + 1);
             if (!meet(a, b, c, d)) continue;
-            const double x = b.x - a.x, y = b.y - a.y, u = d.x - c.x, v = d.y - c.y, area = x * v - y * u;
+            const Long at_a = area(c, d, a), at_b = area(c, d, b), at_c = area(a, b, c), at_d = area(a, b, d);
             double along = 0.0, other = 0.0, square;
-            if (area != 0.0) {
-                along = ((c.x - a.x) * v - (c.y - a.y) * u) / area;
-                other = ((c.x - a.x) * y - (c.y - a.y) * x) / area;
+            if (at_a != at_b) {
+                along = share_of(at_a, at_a - at_b);
+                other = share_of(at_c, at_c - at_d);
             } else {  // on one line: one end of them lies on the other segment
                 const Spot* ends[4] = {&c, &d, &a, &b};
                 for (int k = 0; k < 4; ++k) {
@@ -164,8 +174,6 @@ bool common_point(const Hull* hulls, double* out) {
                     break;
                 }
             }
-            along = along < 0.0 ? 0.0 : along > 1.0 ? 1.0 : along;
-            other = other < 0.0 ? 0.0 : other > 1.0 ? 1.0 : other;
             put(a, 1.0 - along);
             put(b, along);
             put(c, 1.0 - other);

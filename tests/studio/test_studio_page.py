@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from browser_pages import chromium, lacking
 
+from browser_pages import chromium, lacking
 from separatrix.studio.page import html
 
 SCRIPT = Path(__file__).with_name("claims.mjs")
