@@ -6,7 +6,7 @@ const RULES = {
   neuron: ["w ← w + η σ(−m)² σ(m) y x,  with m = y (w·x + b)", (m) => (m.loss === "log" ? "w ← w + η σ(−m) y x,  with m = y (w·x + b)" : null)],
   pa: ["if m < 1:  w ← w + τ y x,  τ = min(C, (1 − m) / |x|²)", (m) => ({ pa: "if m < 1:  w ← w + τ y x,  τ = (1 − m) / |x|²", pa2: "if m < 1:  w ← w + τ y x,  τ = (1 − m) / (|x|² + 1 / 2C)" })[m.variant]],
   arow: ["if m < 1:  β = 1 / (xᵀΣx + r),  w ← w + (1 − m) β y Σx,  Σ ← Σ − β Σx (Σx)ᵀ", () => null],
-  svm: ["α ← clip(α + (1 − m) / q, 0, C),  w = Σ α y x,  q = |x|² + K²", (m) => (m.loss === "squared_hinge" ? "α ← max(0, α + (1 − m − α / 2C) / (q + 1 / 2C)),  w = Σ α y x" : null)],
+  svm: ["α ← clip(α + s (1 − m) / q, 0, C),  w = Σ α y x,  q = |x|² + K²,  s = 1, from the fifth epoch on 1.3", (m) => (m.loss === "squared_hinge" ? "α ← max(0, α + s (1 − m − α / 2C) / (q + 1 / 2C)),  w = Σ α y x,  s = 1, from the fifth epoch on 1.3" : null)],
   kernelPerceptron: ["if y (Σⱼ αⱼ yⱼ K(xⱼ, x) + b) ≤ 0:  α ← α + 1,  b ← b + y K²", () => null],
   kernelSvm: ["two examples at a time: αᵢ and αⱼ to the best values that keep Σ α y", () => null],
 };

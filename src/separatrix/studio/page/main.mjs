@@ -5,7 +5,7 @@ import { SETS } from "./datasets.mjs";
 import { $, make, say } from "./dom.mjs";
 import { Editor } from "./editor.mjs";
 import { stateOf } from "./link.mjs";
-import { MODELS, checkedModel, plan } from "./models.mjs";
+import { MODELS, checkedModel, countsMistakes, plan } from "./models.mjs";
 import { CanvasPen, palette } from "./pen.mjs";
 import { boxOf, drawPlane } from "./plane.mjs";
 import { beginData, beginImport, showData, showModel } from "./panels.mjs";
@@ -128,7 +128,7 @@ class Page {
     const at = epochsDone(now.frame, now.runs[0]);
     const tints = [colours.classes[1], colours.second];
     if (view === "mistakes") {
-      const each = now.runs.map(({ history }, k) => ({ label: now.runs.length > 1 ? MODELS[state.models[k].id].name : "in the epoch", values: history.map(({ mistakes }) => mistakes), colour: tints[k], bars: now.runs.length === 1 }));
+      const each = now.runs.map(({ history }, k) => ({ label: now.runs.length > 1 ? MODELS[state.models[k].id].name : countsMistakes(model.id) ? "in the epoch" : "predicted wrong", values: history.map(({ mistakes, losses }) => (countsMistakes(state.models[k].id) ? mistakes : losses.zeroOne)), colour: tints[k], bars: now.runs.length === 1 }));
       const all = now.bounds[0] ? [{ label: "all so far", values: now.runs[0].history.map(({ allMistakes }) => allMistakes), colour: colours.accent }] : [];
       const level = now.bounds[0] && this.proof.verdict === "separable" ? { value: now.bounds[0].bound, label: "bound (R/γ)²", colour: colours.good } : null;
       drawCurves(pen, colours, { series: [...each, ...all], at, axis: "epoch", level });
@@ -156,7 +156,7 @@ class Page {
       $("step").replaceChildren();
       return;
     }
-    showPosition(now, now.runs[0]);
+    showPosition(now, now.runs[0], state.models[0]);
     showStep(state.models[0], now.frame, this.points());
     showChartTexts(now, state.models, $("loss").value, now.bounds[0]);
     $("plane").setAttribute("aria-label", `The plane: ${state.points.length} points, ${$("position").textContent}`);

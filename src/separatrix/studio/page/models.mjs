@@ -62,6 +62,9 @@ export const MODELS = {
   },
 };
 
+// Whether a run counts mistakes as examples are met; of an optimum one asks how many its weights predict wrong.
+export const countsMistakes = (id) => ![KINDS.svm, KINDS.kernelSvm].includes(MODELS[id].kind);
+
 // The fields of a model, those that all have included.
 export function fieldsOf(id) {
   const model = MODELS[id];

@@ -122,6 +122,7 @@ function contour(pen, colours, scale, grid, values, first) {
   const { size, left, right, bottom, top } = grid;
   const x = (k) => scale.x(left + (k * (right - left)) / (size - 1));
   const y = (k) => scale.y(bottom + (k * (top - bottom)) / (size - 1));
+  const [columns, rows] = [x, y].map((at) => Array.from({ length: size }, (_, k) => Math.round(at(k)))); // cells meet without seams
   const crossings = (k, edges) => edges.filter(([a, b]) => values[a[1] * size + a[0]] > 0 !== values[b[1] * size + b[0]] > 0).map(([a, b]) => {
     const [u, v] = [values[a[1] * size + a[0]], values[b[1] * size + b[0]]];
     const part = u / (u - v);
@@ -131,7 +132,7 @@ function contour(pen, colours, scale, grid, values, first) {
   for (let row = 0; row < size - 1; row += 1) {
     for (let column = 0; column < size - 1; column += 1) {
       const value = values[row * size + column];
-      if (first) pen.rect(x(column), y(row + 1), x(column + 1) - x(column) + 0.5, y(row) - y(row + 1) + 0.5, { fill: colours.classes[value > 0 ? 1 : 0], alpha: 0.04 + 0.16 * Math.min(1, Math.abs(value) / (0.6 * most)) });
+      if (first) pen.rect(columns[column], rows[row + 1], columns[column + 1] - columns[column], rows[row] - rows[row + 1], { fill: colours.classes[value > 0 ? 1 : 0], alpha: 0.04 + 0.16 * Math.min(1, Math.abs(value) / (0.6 * most)) });
     }
   }
   for (let row = 0; row < size - 1; row += 1) {

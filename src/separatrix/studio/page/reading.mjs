@@ -1,17 +1,18 @@
 // What is read beside the pictures: the position, the step, the proof, the table and the texts under the charts.
 import { $, make } from "./dom.mjs";
 import { ruleText, stepLines } from "./formula.mjs";
-import { MODELS } from "./models.mjs";
+import { MODELS, countsMistakes } from "./models.mjs";
 import { shown, times } from "./text.mjs";
 
 export const LOSS_NAMES = { zeroOne: "mistakes of these weights", perceptron: "perceptron criterion", squared: "squared loss", log: "log loss", hinge: "hinge loss", squaredHinge: "squared hinge loss" };
 const ENDINGS = { converged: "converged", epochs: "stopped at the maximum number of epochs", diverged: "diverged: the weights are no longer finite" };
 
-export function showPosition(now, run) {
+export function showPosition(now, run, model) {
   const { frame } = now;
   const epoch = frame.step ? frame.epoch + 1 : 0;
+  const wrong = countsMistakes(model.id) ? times(frame.counts.mistakes, "mistake") : `${frame.losses.zeroOne} predicted wrong`;
   const ended = frame.finished && run?.ended ? ` · ${ENDINGS[run.ended]}` : "";
-  $("position").textContent = `Step ${frame.step.toLocaleString("en")} of ${now.ended ? "" : "at least "}${now.total.toLocaleString("en")} · epoch ${epoch} · ${times(frame.counts.mistakes, "mistake")}, ${times(frame.counts.updates, "update")}${ended}`;
+  $("position").textContent = `Step ${frame.step.toLocaleString("en")} of ${now.ended ? "" : "at least "}${now.total.toLocaleString("en")} · epoch ${epoch} · ${wrong}, ${times(frame.counts.updates, "update")}${ended}`;
 }
 
 export function showStep(model, frame, points) {
@@ -57,10 +58,11 @@ export function showChartTexts(now, models, loss, bound) {
   const { frame, runs } = now;
   const history = runs[0].history;
   const done = history.slice(0, epochsDone(frame, runs[0]));
-  $("mistakes-text").textContent = `${done.length ? `Last epoch: ${done[done.length - 1].mistakes}. ` : ""}All so far: ${frame.counts.mistakes}${bound && Number.isFinite(bound.bound) ? `; bound ${shown(bound.bound)}` : ""}.`;
+  const wrong = `These weights predict ${times(frame.losses.zeroOne, "point")} wrong.`;
+  $("mistakes-text").textContent = !countsMistakes(models[0].id) ? wrong : `${done.length ? `Last epoch: ${done[done.length - 1].mistakes}. ` : ""}All so far: ${frame.counts.mistakes}${bound && Number.isFinite(bound.bound) ? `; bound ${shown(bound.bound)}` : ""}.`;
   const svm = MODELS[models[0].id].kind === 1 && loss === "gap";
   const last = done[done.length - 1];
-  $("losses-text").textContent = !last ? "No epoch is finished yet." : svm ? `Primal ${shown(last.primal)}, dual ${shown(last.dual)}: the optimum is between them.` : `After the last epoch ${shown(last.losses[loss] ?? NaN)}, now ${shown(frame.losses[loss] ?? NaN)}.`;
+  $("losses-text").textContent = !last ? "No epoch is finished yet." : svm ? `The optimum is between ${shown(last.most)} (dual) and ${shown(last.least)} (primal).` : `After the last epoch ${shown(last.losses[loss] ?? NaN)}, now ${shown(frame.losses[loss] ?? NaN)}.`;
   $("weights-text").textContent = frame.current ? `w = (${shown(frame.current[0])}, ${shown(frame.current[1])}), b = ${shown(frame.current[2])}. Shaded: weights that classify all points right at this b.`
     : `Dual weights α of the ${frame.dual.length} points; ${frame.dual.filter((value) => value > 0).length} are above 0.`;
 }

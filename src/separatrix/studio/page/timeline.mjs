@@ -124,14 +124,17 @@ export class Timeline {
     if (!this.run.kernelled) record.weights = this.run.lastWeights();
     if (this.model.settings.kind === 1) {
       [record.primal, record.dual] = this.run.svmValues();
-      record.gap = (record.primal - record.dual) / record.primal;
+      const before = this.history[epoch - 1] ?? { least: Infinity, most: 0 };
+      record.least = Math.min(before.least, record.primal); // the optimum is between these two
+      record.most = Math.max(before.most, record.dual);
+      record.gap = (record.least - record.most) / record.least;
     }
     this.history.push(record);
     this.starts.push(this.total + Math.max(steps, 1));
     this.step = this.total;
     this.#keep(epoch + 1);
     if (bad >= 0 || !weights.every(Number.isFinite)) this.ended = "diverged";
-    else if (this.model.settings.kind === 1 ? record.gap <= CONVERGED_GAP : record.updates === 0) this.ended = "converged";
+    else if (this.model.settings.kind === 1 ? record.primal - record.dual <= CONVERGED_GAP * record.primal : record.updates === 0) this.ended = "converged";
     else if (this.epochs >= this.model.maxEpochs) this.ended = "epochs";
   }
 
