@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import struct
 import subprocess
 import warnings
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +72,31 @@ def test_weights_after_every_epoch_are_those_of_python_for_fifty_settings() -> N
             else:
                 weights = [*model.coef_[0], *model.intercept_]
             assert seen.replace("8000000000000000", "0" * 16) == bits(np.add(weights, 0.0)), (what, line)
+
+
+@needs_node
+def test_commands_show_the_same_runs(run: Any, tmp_path: Path) -> None:
+    traces = [each for each in runs_in_node() if each["command"].startswith("separatrix trace")]
+    for each in traces[::4]:
+        (tmp_path / "points.csv").write_text(each["csv"], encoding="utf-8")
+        status, out, messages = run(*shlex.split(each["command"])[1:], "--json")
+        assert status == 0, (each["command"], messages)
+        final = json.loads(out)
+        weights = [float(Fraction(str(number))) for number in (*final["weights"], final["bias"])]
+        assert weights == pytest.approx(each["last"], rel=1e-9, abs=1e-12), each["command"]
+
+
+@needs_node
+def test_commands_fit_the_models_that_trace_does_not_show(run: Any, tmp_path: Path) -> None:
+    script = (
+        "import { checkedModel, commandLine } from './page/models.mjs';"
+        "for (const id of ['svm', 'kernelPerceptron', 'kernelSvm'])"
+        " console.log(commandLine(checkedModel({ id, kernel: 'poly' }), 3, 'points.csv'));"
+    )
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script], capture_output=True, text=True, cwd=CORE.parent, check=True
+    )
+    (tmp_path / "points.csv").write_text(sx.datasets.as_csv("lecture-001"), encoding="utf-8")
+    for command in done.stdout.splitlines():
+        status, _, messages = run(*shlex.split(command)[1:])
+        assert status == 0, (command, messages)

@@ -1,10 +1,11 @@
 // Runs of the studio's core in node, epoch by epoch: node wasm_bits.mjs CORE.WASM prints one line of JSON a run, with its
-// model, its points, and after every epoch the bits of the weights (alpha y, of kernels) as text and the line of Python
-// that makes the same weights.
+// model, its points, and after every epoch the bits of the weights (alpha y, of kernels) as text, the lines of Python
+// and the command that make the same weights, and the last weights.
 import { readFileSync } from "node:fs";
 import { Core } from "../../src/separatrix/studio/page/core.mjs";
+import { csvOf } from "../../src/separatrix/studio/page/csv.mjs";
 import { SETS } from "../../src/separatrix/studio/page/datasets.mjs";
-import { checkedModel, estimatorLine, plan } from "../../src/separatrix/studio/page/models.mjs";
+import { checkedModel, commandLine, estimatorLine, plan } from "../../src/separatrix/studio/page/models.mjs";
 import { Timeline } from "../../src/separatrix/studio/page/timeline.mjs";
 
 export const RUNS = [
@@ -42,7 +43,8 @@ if (process.argv[1].endsWith("wasm_bits.mjs")) {
     const timeline = new Timeline(core, points, plan(model));
     timeline.runAhead(Infinity);
     const epochs = timeline.starts.slice(1).map((step) => bitsOf(timeline.seek(step).weights));
-    console.log(JSON.stringify({ set, model, x: [...points.x], codes: [...points.codes], epochs, lines: epochs.map((_, k) => estimatorLine(model, k + 1)) }));
+    console.log(JSON.stringify({ set, model, x: [...points.x], codes: [...points.codes], epochs, lines: epochs.map((_, k) => estimatorLine(model, k + 1)),
+      csv: csvOf(SETS[set].make(POINTS)), command: commandLine(model, epochs.length, "points.csv"), last: [...timeline.seek(timeline.total).weights] }));
     timeline.end();
   }
 }
