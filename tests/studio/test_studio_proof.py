@@ -105,6 +105,6 @@ def test_the_street_and_the_mistake_bound_are_those_of_certificates() -> None:
         certificate = sx.certify(X, y)
         assert bound["lower"] <= bound["upper"]
         assert bound["lower"] == pytest.approx(bound["upper"], rel=2e-3)
-        assert certificate.separable
+        assert certificate.separable == "strict"
         model = sx.Perceptron(shuffle=False).fit(X, y)
         assert model.n_updates_ <= bound["bound"]

@@ -10,8 +10,10 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).with_name("page")
 CORE = Path(__file__).with_name("core.wasm")
@@ -19,8 +21,8 @@ _IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "\./(\w+)\.mjs";\n', re.MUL
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function|const) ([\w$]+))", re.MULTILINE)
 
 
-def html() -> str:
-    """Return the page as one file.
+def html(begins: dict[str, Any] | None = None, *, served: bool = False) -> str:
+    """Return the page as one file, which begins with these points; one that is served may ask its server.
 
     Examples
     --------
@@ -33,24 +35,25 @@ def html() -> str:
     texts = {
         "STYLE": style,
         "CORE": core,
+        "SERVED": json.dumps({"served": served, **(begins or {})}).replace("<", "\\u003c"),  # names may hold anything
         "WORKER": bundle("worker_start"),
         "PAGE": page,
-        "POLICY": policy(page, style),
+        "POLICY": policy(page, style, connects=served),
     }
     for name, text in texts.items():
         if re.search(r"</(script|style)", text, re.IGNORECASE):
             raise ValueError(f"the {name.lower()} of the page would end its element")
-    return re.sub(
-        r"(?<=[>\"])(STYLE|CORE|WORKER|PAGE|POLICY)(?=[<\"])", lambda place: texts[place[1]], _read("index.html")
-    )
+    places = re.compile(rf"(?<=[>\"])({'|'.join(texts)})(?=[<\"])")
+    return places.sub(lambda place: texts[place[1]], _read("index.html"))
 
 
-def policy(page: str, style: str) -> str:
-    """Return the content security policy of a page with these texts."""
+def policy(page: str, style: str, *, connects: bool = False) -> str:
+    """Return the content security policy of a page with these texts, which may or may not ask its server."""
     return "; ".join(
         (
             "default-src 'none'", f"script-src {_hash(page)} 'wasm-unsafe-eval'", f"style-src {_hash(style)}",
             "worker-src blob:", "img-src data: blob:", "base-uri 'none'", "form-action 'none'",
+            *(("connect-src 'self'",) if connects else ()),
         )
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ import { boxOf, drawPlane } from "./plane.mjs";
 import { beginData, beginImport, showData, showModel } from "./panels.mjs";
 import { Player, beginKeys } from "./player.mjs";
 import { LOSS_NAMES, epochsDone, showChartTexts, showPosition, showProof, showStep, showTable } from "./reading.mjs";
+import { beginServer, servedState } from "./served.mjs";
 import { beginShare, showCodes } from "./share.mjs";
 import { Store } from "./store.mjs";
 
@@ -214,7 +215,7 @@ async function firstState(store) {
   } catch (problem) {
     say(`${problem.message} What was here before is shown instead.`, true);
   }
-  store.state = linked ?? Store.remembered() ?? { ...usual, models: [checkedModel(usual.model)] };
+  store.state = linked ?? servedState() ?? Store.remembered() ?? { ...usual, models: [checkedModel(usual.model)] };
 }
 
 async function begin() {
@@ -226,6 +227,7 @@ async function begin() {
   beginData(store);
   beginImport(store);
   beginShare({ store, client, draw: (...all) => page.draw(...all), points: () => page.points() });
+  beginServer(store, () => (page.now ? epochsDone(page.now.frame, page.now.runs[0]) : 1));
   beginKeys(page);
   let before = null;
   const changed = (state) => { const last = before; before = state; page.changed(state, last); };

@@ -113,27 +113,36 @@ export function plan(model) {
   };
 }
 
-// The estimator that makes the same run, as a line of Python; `epochs` is where it stands.
-export function estimatorLine(model, epochs) {
-  const ordered = [model.order === "shuffled" ? `random_state=${model.seed}` : "shuffle=False"];
-  const bias = model.bias === 0 ? ["fit_intercept=False"] : model.bias === 1 ? [] : [`intercept_scaling=${model.bias}`];
-  const started = model.start1 || model.start2 || model.startBias;
-  const start = started ? [`init=([[${model.start1}, ${model.start2}]], [${model.startBias}])`] : [];
-  const batch = model.batch === "all" ? ['batch_size="all"'] : [];
-  const kernel = model.kernel === "linear" ? ['kernel="linear"']
-    : [`kernel="${model.kernel}"`, `gamma=${model.gamma}`, ...(model.kernel === "poly" ? [`degree=${model.degree}`, `coef0=${model.coef0}`] : [])];
-  const [name, options] = {
-    perceptron: () => ["Perceptron", [`eta0=${model.eta}`, ...(model.margin ? [`margin=${model.margin}`] : []),
-      ...(model.readout === "last" ? [] : [`readout="${model.readout}"`]), ...(model.boundary === "mistake" ? [] : [`boundary="${model.boundary}"`]),
-      ...batch, ...bias, ...start, ...ordered, `max_iter=${epochs}`]],
-    neuron: () => ["Neuron", [`loss="${model.loss}"`, `eta0=${model.eta}`, ...batch, ...start, ...ordered, `stop="epochs:${epochs}"`]],
-    pa: () => ["PassiveAggressive", [`variant="${model.variant}"`, ...(model.variant === "pa" ? [] : [`C=${model.C}`]), ...bias, ...ordered, `stop="epochs:${epochs}"`]],
-    arow: () => ["AROW", [`r=${model.r}`, `covariance="${model.covariance}"`, ...bias, ...ordered, `stop="epochs:${epochs}"`]],
-    svm: () => ["LinearSVM", [`C=${model.C}`, `loss="${model.loss}"`, `random_state=${model.seed}`]],
-    kernelPerceptron: () => ["KernelPerceptron", [...kernel, `bias=${model.bias}`, ...(model.boundary === "mistake" ? [] : [`boundary="${model.boundary}"`]), ...ordered, `max_iter=${epochs}`]],
-    kernelSvm: () => ["KernelSVM", [`C=${model.C}`, ...kernel]],
+// The estimator that makes the same run, and its parameters; `epochs` is where it stands.
+export function estimatorOf(model, epochs) {
+  const ordered = model.order === "shuffled" ? { random_state: model.seed } : { shuffle: false };
+  const bias = model.bias === 0 ? { fit_intercept: false } : model.bias === 1 ? {} : { intercept_scaling: model.bias };
+  const start = model.start1 || model.start2 || model.startBias ? { init: [[[model.start1, model.start2]], [model.startBias]] } : {};
+  const batch = model.batch === "all" ? { batch_size: "all" } : {};
+  const boundary = model.boundary === "mistake" ? {} : { boundary: model.boundary };
+  const stop = { stop: `epochs:${epochs}` };
+  const kernel = model.kernel === "linear" ? { kernel: "linear" }
+    : { kernel: model.kernel, gamma: model.gamma, ...(model.kernel === "poly" ? { degree: model.degree, coef0: model.coef0 } : {}) };
+  const [name, parameters] = {
+    perceptron: () => ["Perceptron", { eta0: model.eta, ...(model.margin ? { margin: model.margin } : {}),
+      ...(model.readout === "last" ? {} : { readout: model.readout }), ...boundary, ...batch, ...bias, ...start, ...ordered, max_iter: epochs }],
+    neuron: () => ["Neuron", { loss: model.loss, eta0: model.eta, ...batch, ...start, ...ordered, ...stop }],
+    pa: () => ["PassiveAggressive", { variant: model.variant, ...(model.variant === "pa" ? {} : { C: model.C }), ...bias, ...ordered, ...stop }],
+    arow: () => ["AROW", { r: model.r, covariance: model.covariance, ...bias, ...ordered, ...stop }],
+    svm: () => ["LinearSVM", { C: model.C, loss: model.loss, random_state: model.seed }],
+    kernelPerceptron: () => ["KernelPerceptron", { ...kernel, bias: model.bias, ...boundary, ...ordered, max_iter: epochs }],
+    kernelSvm: () => ["KernelSVM", { C: model.C, ...kernel }],
   }[model.id]();
-  return `sx.${name}(${options.join(", ")})`;
+  return { name, parameters };
+}
+
+const inPython = (value) => (typeof value === "boolean" ? (value ? "True" : "False") : Array.isArray(value) && Array.isArray(value[0]) && Array.isArray(value[0][0])
+  ? `(${value.map((each) => JSON.stringify(each).replaceAll(",", ", ")).join(", ")})` : JSON.stringify(value));
+
+// The same as a line of Python.
+export function estimatorLine(model, epochs) {
+  const { name, parameters } = estimatorOf(model, epochs);
+  return `sx.${name}(${Object.entries(parameters).map(([key, value]) => `${key}=${inPython(value)}`).join(", ")})`;
 }
 
 // The command that shows the same steps of a CSV file of the points, or fits the same model to it.
