@@ -4,6 +4,7 @@ import { AXE, Studio, check, choose, equal, holds, press, seen, settled, state, 
 import { RUNS, EPOCHS, bitsOf, pointsOf } from "./wasm_bits.mjs";
 import { checkedModel, plan } from "../../src/separatrix/studio/page/models.mjs";
 import { Core } from "../../src/separatrix/studio/page/core.mjs";
+import { TOURS } from "../../src/separatrix/studio/page/tours.mjs";
 import { Timeline } from "../../src/separatrix/studio/page/timeline.mjs";
 
 const [browserPath, file, only] = process.argv.slice(2);
@@ -141,7 +142,7 @@ const claims = {
       const bytes = new Uint8Array(await new Response(new Blob([JSON.stringify(kept)]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
       return `#s=${btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_")}`;
     }, value);
-    const hostile = { v: 1, p: [0, 1, 2, 3], c: "01", n: ["<img src=x onerror=alert(1)>", "a".repeat(5000)], l: ["</script><script>alert(1)</script>", "x"], m: [{ id: "__proto__", eta: -5 }, { id: "pa", C: 1e300, variant: "constructor" }], t: 1e18, u: 7 };
+    const hostile = { v: 1, p: [0, 1, 2, 3], c: "01", n: ["<img src=x onerror=alert(1)>", "a".repeat(5000)], l: ["</script><script>alert(1)</script>", "x"], m: [{ id: "__proto__", eta: -5 }, { id: "pa", C: 1e300, variant: "constructor" }], t: 1e18 };
     const other = await studio.page({ fragment: await fragmentOf(hostile) });
     equal(await other.locator("img").count(), 0);
     const got = JSON.parse(await state(other));
@@ -264,6 +265,27 @@ const claims = {
       }, svg);
       equal(fault, "", view);
       equal((await saved("#save-png")).subarray(1, 4).toString(), "PNG");
+    }
+    await closed(page);
+  },
+
+  "every stop of the five tours stands where its text says": async () => {
+    const page = await studio.page({ fragment: "#tour=000" });
+    const weights = () => page.evaluate(() => [...window.studio.now.frames[0].current].map((value) => Math.round(value * 1e9) / 1e9).join(" "));
+    const known = { "000": ["0 0 1", "1 1 0", "2 0 -1", "2 -1 0", "2 -1 0"], "001": ["1 0 0", "0.5 1 -1", "0.5 1 -1"], "004": ["0 0 0", "0.3 0.1 0.1"] };
+    for (const id of ["000", "001", "002", "003", "004"]) {
+      await choose(page, "#tours", id);
+      for (let at = 0; await page.locator("#tour").isVisible(); at += 1) {
+        const title = await text(page, "#tour-title");
+        const wanted = TOURS[id].stops[at].step;
+        if (wanted !== undefined) equal(await page.evaluate(() => window.studio.now.step), wanted, title);
+        const overlap = /overlap|no line/.test(await text(page, "#tour-text"));
+        if (overlap) equal(await page.evaluate(() => window.studio.proof.verdict), "inseparable", title);
+        if (known[id]?.[at]) equal(await weights(), known[id][at], title);
+        await page.click("#tour-next");
+        await settled(page);
+        holds(at < 10, "the tour does not end");
+      }
     }
     await closed(page);
   },

@@ -11,7 +11,7 @@ const LARGEST = 1e9;
 export function packed(state) {
   return {
     v: VERSION, p: state.points.flatMap(({ x, y }) => [x, y]), c: state.points.map(({ c }) => c).join(""), n: state.names, l: state.labels,
-    m: state.models, t: state.step, ...(state.tour ? { u: state.tour } : {}),
+    m: state.models, t: state.step,
   };
 }
 
@@ -26,7 +26,7 @@ export function unpacked(kept) {
   return {
     points: [...kept.c].map((c, k) => ({ x: kept.p[2 * k], y: kept.p[2 * k + 1], c: Number(c) })),
     names: two(kept.n, ["x1", "x2"]), labels: two(kept.l, ["-1", "1"]), models: models.length ? models : [checkedModel(null)],
-    step: Number.isSafeInteger(kept.t) && kept.t >= 0 ? kept.t : 0, tour: typeof kept.u === "string" ? kept.u : null,
+    step: Number.isSafeInteger(kept.t) && kept.t >= 0 ? kept.t : 0,
   };
 }
 

@@ -4,6 +4,7 @@ import { startWorker } from "./client.mjs";
 import { SETS } from "./datasets.mjs";
 import { $, make, say } from "./dom.mjs";
 import { Editor } from "./editor.mjs";
+import { Guide } from "./guide.mjs";
 import { stateOf } from "./link.mjs";
 import { MODELS, checkedModel, countsMistakes, plan } from "./models.mjs";
 import { CanvasPen, palette } from "./pen.mjs";
@@ -208,7 +209,7 @@ class Page {
 }
 
 async function firstState(store) {
-  const usual = { ...SETS["lecture-000"].make(), step: 0, tour: null };
+  const usual = { ...SETS["lecture-000"].make(), step: 0 };
   let linked = null;
   try {
     linked = await stateOf(location.hash);
@@ -240,6 +241,7 @@ async function begin() {
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.redraw());
   window.addEventListener("pagehide", () => store.saveNow());
   window.addEventListener("hashchange", async () => {
+    if (toured()) guide.start(toured());
     try {
       const linked = await stateOf(location.hash);
       if (linked) store.change({ ...linked }, { keepStep: true });
@@ -247,7 +249,10 @@ async function begin() {
       say(problem.message, true);
     }
   });
+  const guide = new Guide(store);
   changed(store.state);
+  const toured = () => /^#tour=(\d+)$/.exec(location.hash)?.[1];
+  if (toured()) guide.start(toured());
   window.studio = page; // for tests and for the console
   document.documentElement.dataset.ready = "true";
 }

@@ -184,7 +184,8 @@ function vectors(pen, colours, scale, { frame, model }) {
   const inside = box.left < 0 && box.right > 0 && box.bottom < 0 && box.top > 0;
   const origin = inside ? [0, 0] : [(box.left + box.right) / 2, (box.bottom + box.top) / 2];
   const to = ([x, y]) => [scale.x(origin[0] + factor * x), scale.y(origin[1] + factor * y)];
-  arrow(pen, to([0, 0]), to(before), { stroke: colours.soft, width: 1.8 }, "w before");
+  const [[u, v], [x, y]] = [to(before), to(after)];
+  arrow(pen, to([0, 0]), to(before), { stroke: colours.soft, width: 1.8 }, Math.hypot(u - x, v - y) > 40 ? "w before" : "");
   arrow(pen, to(before), to(after), { stroke: colours.classes[last.sign > 0 ? 1 : 0], width: 2 }, last.sign > 0 ? "+ τ x" : "− τ x");
   arrow(pen, to([0, 0]), to(after), { stroke: colours.ink, width: 2.6 }, "w");
 }

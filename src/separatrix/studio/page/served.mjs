@@ -11,7 +11,7 @@ export function servedState() {
   return {
     points: start.codes.map((c, k) => ({ x: start.x[2 * k], y: start.x[2 * k + 1], c })),
     names: start.names.map((name) => shortened(name)), labels: start.labels.map((label) => shortened(label)),
-    models: [checkedModel(null)], step: 0, tour: null,
+    models: [checkedModel(null)], step: 0,
   };
 }
 

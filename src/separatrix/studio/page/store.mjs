@@ -7,7 +7,7 @@ const MOST_UNDO = 100;
 
 export class Store {
   constructor() {
-    this.state = { points: [], names: ["x1", "x2"], labels: ["-1", "1"], models: [defaultModel("perceptron")], step: 0, tour: null };
+    this.state = { points: [], names: ["x1", "x2"], labels: ["-1", "1"], models: [defaultModel("perceptron")], step: 0 };
     this.past = [];
     this.future = [];
     this.listeners = [];
