@@ -290,6 +290,17 @@ const claims = {
     await closed(page);
   },
 
+  "a failure of the core is a message, and the page goes on": async () => {
+    const page = await studio.page();
+    await page.evaluate(() => window.studio.client.newest("run", "no such method", {}, () => {}));
+    await settled(page);
+    holds((await text(page, "#notice")).startsWith("The core could not go on"), await text(page, "#notice"));
+    await page.click("#forward");
+    await settled(page);
+    equal(await page.evaluate(() => window.studio.now.step), 1);
+    await closed(page);
+  },
+
   "two models step together on the same points": async () => {
     const page = await studio.page();
     await choose(page, "#sets", "moons");

@@ -6,6 +6,7 @@ export class Client {
     this.number = 0;
     this.open = new Map();
     this.waiting = new Map();
+    this.onProblem = () => {};
     worker.onmessage = ({ data }) => {
       const { id, problem, ...answer } = data;
       const { resolve, reject } = this.open.get(id);
@@ -31,7 +32,11 @@ export class Client {
     this.waiting.set(name, null);
     for (let next = { method, request, then }; next;) {
       this.waiting.set(name, null);
-      next.then(await this.ask(next.method, next.request));
+      try {
+        next.then(await this.ask(next.method, next.request));
+      } catch (problem) {
+        this.onProblem(problem);
+      }
       next = this.waiting.get(name);
     }
     this.waiting.delete(name);

@@ -17,6 +17,12 @@ export function say(text, bad = false) {
   const notice = $("notice");
   notice.textContent = text;
   notice.classList.toggle("bad", bad);
+  notice.dataset.time = String(performance.now());
+}
+
+// Take a notice away that has been there for some seconds.
+export function forgetNotice() {
+  if (performance.now() - Number($("notice").dataset.time ?? 0) > 3000) say("");
 }
 
 export function download(name, content, type) {

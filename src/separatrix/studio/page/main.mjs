@@ -2,7 +2,7 @@
 import { drawCurves, drawWeightSpace } from "./charts.mjs";
 import { startWorker } from "./client.mjs";
 import { SETS } from "./datasets.mjs";
-import { $, make, say } from "./dom.mjs";
+import { $, forgetNotice, make, say } from "./dom.mjs";
 import { Editor } from "./editor.mjs";
 import { Guide } from "./guide.mjs";
 import { stateOf } from "./link.mjs";
@@ -185,6 +185,7 @@ class Page {
 
   changed(state, before) {
     this.player.pause();
+    forgetNotice();
     if (state.points !== before?.points) {
       const grew = state.points.some(({ x, y }) => x < this.view.box.left || x > this.view.box.right || y < this.view.box.bottom || y > this.view.box.top);
       if (!this.editor.dragging && (grew || Math.abs(state.points.length - (before?.points.length ?? 0)) > 1 || state.names !== before?.names)) this.view.box = boxOf(state.points);
@@ -224,6 +225,7 @@ async function begin() {
   const [client] = await Promise.all([startWorker(), firstState(store)]);
   const page = new Page(store);
   page.client = client;
+  client.onProblem = (problem) => say(`The core could not go on: ${problem.message}. The points are kept; load the page anew.`, true);
   page.player = new Player(page);
   beginData(store);
   beginImport(store);

@@ -84,7 +84,6 @@ export function stepCells(rows, points) {
 }
 
 export function showTable(rows, points, step) {
-  $("table-head").replaceChildren(...HEAD.map((text) => make("th", { scope: "col", textContent: text })));
   $("table-rows").replaceChildren(...stepCells(rows, points).map((row) => make("tr", { className: `${row.step === step ? "now " : ""}${row.moved ? "moved" : ""}` },
     make("th", { scope: "row", textContent: row.cells[0] }), ...row.cells.slice(1).map((text) => make("td", { textContent: text })))));
 }

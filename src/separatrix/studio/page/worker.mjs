@@ -36,7 +36,8 @@ export class Session {
   }
 
   bound(model) {
-    return model.novikoff ? this.core.mistakeBound(this.points, model.settings.bias, 2000) : null;
+    if (!model.novikoff || this.core.prove(this.points).verdict !== "separable") return null;
+    return this.core.mistakeBound(this.points, model.settings.bias, Math.ceil(4e6 / (this.points.codes.length + 1000)));
   }
 
   seek({ step, grid }) {
