@@ -4,7 +4,7 @@
 // back to a snapshot goes on with the same bits. Nothing is computed here that the kernels do not compute; what is here
 // is what bind*.cpp and loop/ do around them. scripts/wasm builds this file; no other build has it.
 //
-// Arguments are checked by the caller (studio/page/core.mjs), which is the only one.
+// Arguments are checked by the caller (studio/web/core.mjs), which is the only one.
 #include "bind_wasm.hpp"
 
 #include <math.h>

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { AXE, Studio, check, choose, equal, holds, press, seen, settled, state, text } from "./browse.mjs";
 import { RUNS, EPOCHS, bitsOf, pointsOf } from "./wasm_bits.mjs";
-import { checkedModel, plan } from "../../src/separatrix/studio/page/models.mjs";
-import { Core } from "../../src/separatrix/studio/page/core.mjs";
-import { TOURS } from "../../src/separatrix/studio/page/tours.mjs";
-import { Timeline } from "../../src/separatrix/studio/page/timeline.mjs";
+import { checkedModel, plan } from "../../src/separatrix/studio/web/models.mjs";
+import { Core } from "../../src/separatrix/studio/web/core.mjs";
+import { TOURS } from "../../src/separatrix/studio/web/tours.mjs";
+import { Timeline } from "../../src/separatrix/studio/web/timeline.mjs";
 
 const [browserPath, file, only] = process.argv.slice(2);
 const studio = new Studio(browserPath, file);

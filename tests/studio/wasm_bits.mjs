@@ -2,11 +2,11 @@
 // model, its points, and after every epoch the bits of the weights (alpha y, of kernels) as text, the lines of Python
 // and the command that make the same weights, and the last weights.
 import { readFileSync } from "node:fs";
-import { Core } from "../../src/separatrix/studio/page/core.mjs";
-import { csvOf } from "../../src/separatrix/studio/page/csv.mjs";
-import { SETS } from "../../src/separatrix/studio/page/datasets.mjs";
-import { checkedModel, commandLine, estimatorLine, plan } from "../../src/separatrix/studio/page/models.mjs";
-import { Timeline } from "../../src/separatrix/studio/page/timeline.mjs";
+import { Core } from "../../src/separatrix/studio/web/core.mjs";
+import { csvOf } from "../../src/separatrix/studio/web/csv.mjs";
+import { SETS } from "../../src/separatrix/studio/web/datasets.mjs";
+import { checkedModel, commandLine, estimatorLine, plan } from "../../src/separatrix/studio/web/models.mjs";
+import { Timeline } from "../../src/separatrix/studio/web/timeline.mjs";
 
 export const RUNS = [
   ...["lecture-000", "lecture-001", "lecture-004", "xor", "blobs", "iris-2", "penguins-1"].map((set) => [set, { id: "perceptron" }]),

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).with_name("page")
+FOLDER = Path(__file__).with_name("web")
 CORE = Path(__file__).with_name("core.wasm")
 _IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "\./(\w+)\.mjs";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function|const) ([\w$]+))", re.MULTILINE)
