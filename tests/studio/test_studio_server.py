@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from browser_pages import chromium
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from separatrix.studio.page import CORE
 from separatrix.studio.points import state_of
 from separatrix.studio.server import MOST_BYTES, application
 
@@ -37,7 +39,8 @@ def ask(
     given = {"host": HOST} if headers is None else headers
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "path": path,
-        "raw_path": path.encode(), "query_string": b"", "scheme": "http", "root_path": "", "server": ("127.0.0.1", PORT),
+        "raw_path": path.encode(), "query_string": b"", "scheme": "http", "root_path": "",
+        "server": ("127.0.0.1", PORT),
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
     }  # fmt: skip
 
@@ -129,6 +132,27 @@ def test_the_command_refuses_what_is_no_two_columns(run: Any, tmp_path: Path) ->
     status, _, _ = run("studio", "xor", "-o", "page.html")
     assert status == 0
     assert '"labels": ["0", "1"]' in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_model_file_gives_the_page_its_algorithm(run: Any, tmp_path: Path) -> None:
+    X, y = sx.datasets.load("lecture-000")
+    started = sx.Perceptron(eta0=0.5, init=([[0, 0]], [1]), shuffle=False, readout="averaged").fit(X, y)
+    sx.save(started, tmp_path / "model.sx")
+    status, _, messages = run("studio", "lecture-000", "--model", "model.sx", "-o", "page.html")
+    assert status == 0, messages
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (served,) = re.findall(r'<script type="application/json" id="served">(.*?)</script>', page)
+    model = json.loads(served)["model"]
+    script = (
+        "import { modelOf } from './web/reopened.mjs'; import { estimatorLine } from './web/models.mjs';"
+        "console.log(estimatorLine(modelOf(JSON.parse(process.argv[1])), 3));"
+    )
+    command = ["node", "--input-type=module", "-e", script, json.dumps(model)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=CORE.parent, check=True)
+    line = 'sx.Perceptron(eta0=0.5, readout="averaged", init=([[0, 0]], [1]), shuffle=False, max_iter=3)'
+    assert done.stdout.strip() == line
+    sx.save(sx.LogisticRegression().fit(X, y), tmp_path / "other.sx")
+    assert "the studio has Perceptron" in run("studio", "lecture-000", "--model", "other.sx", "-o", "page.html")[2]
 
 
 def test_the_served_page_certifies_and_saves_a_model(browser: Any, tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from separatrix.cli.labelled_rows import read_labelled
-from separatrix.cli.options import DATA, OUTPUT, Db, Delimiter, Source, Sql, Target
+from separatrix.cli.options import DATA, MODEL, OUTPUT, Db, Delimiter, Source, Sql, Target
 from separatrix.cli.report import check_page
 from separatrix.cli.writing import say
 from separatrix.files import write_text
@@ -27,6 +28,10 @@ def studio(
     positive: Annotated[
         str | None,
         typer.Option(help="Label of class 1; the others are class 0. [default: the last]", rich_help_panel=DATA),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Model file: begin with its algorithm and parameters.", rich_help_panel=MODEL),
     ] = None,
     sql: Sql = None,
     db: Db = None,
@@ -59,8 +64,10 @@ def studio(
     state = None
     if source is not None or sql is not None or db is not None:
         state = _state(source, target, sql, db, delimiter, x, y, positive)
-    elif any(option is not None for option in (target, x, y, positive)):
-        raise ValueError("--target, --x, --y and --positive are about a source of rows: name one")
+    elif any(option is not None for option in (target, x, y, positive, model)):
+        raise ValueError("--target, --x, --y, --positive and --model are about a source of rows: name one")
+    if state is not None and model is not None:
+        state["model"] = _algorithm(model)
     if output is not None:
         write_text(check_page(output), html(state))
         say(f"Page written to {output}.")
@@ -102,3 +109,20 @@ def _state(
         raise ValueError(f"--x and --y are the same column, {rows.names[chosen[0]]}")
     pairs = [[float(row[place]) for place in chosen] for row in rows.X]
     return state_of(pairs, rows.y, [rows.names[place] for place in chosen], positive)
+
+
+def _algorithm(path: Path) -> dict[str, Any]:
+    """Return the estimator in a model file by its name, with those of its parameters that JSON can hold."""
+    from separatrix.cli.models import load_model
+    from separatrix.studio.points import ESTIMATORS
+
+    loaded: Any = load_model(path)
+    estimator = getattr(loaded, "estimator", loaded)
+    name = type(estimator).__name__
+    if name not in ESTIMATORS:
+        raise ValueError(f"{path} holds a {name}; the studio has {', '.join(ESTIMATORS)}")
+    parameters = estimator.get_params(deep=False).items()
+    plain: dict[str, Any] = {key: value for key, value in parameters if isinstance(value, bool | int | float | str)}
+    if isinstance(init := estimator.get_params(deep=False).get("init"), tuple | list):
+        plain["init"] = [np.ravel(part).tolist() for part in init]
+    return {"estimator": name, "parameters": plain}

@@ -1,4 +1,4 @@
-"""Points of the plane with two classes, as the studio's page sends them and as it begins with them."""
+"""What the studio's page begins with and sends: points of the plane with two classes, and estimators that it knows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+ESTIMATORS = ("Perceptron", "Neuron", "PassiveAggressive", "AROW", "LinearSVM", "KernelPerceptron", "KernelSVM")
 MOST_POINTS = 20_000
 LARGEST = 1e9  # of a coordinate
 

@@ -22,11 +22,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from separatrix.studio.page import html
-from separatrix.studio.points import Points, points_of
+from separatrix.studio.points import ESTIMATORS, Points, points_of
 
 MOST_BYTES = 4_000_000  # of a request
 _CERTIFY_SECONDS = 20.0
-_ESTIMATORS = ("Perceptron", "Neuron", "PassiveAggressive", "AROW", "LinearSVM", "KernelPerceptron", "KernelSVM")
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
             "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin"}  # fmt: skip
 
@@ -124,8 +123,8 @@ def _model(points: Points, asked: dict[str, Any]) -> Response:
     import separatrix
 
     name, parameters = asked["estimator"], asked["parameters"]
-    if name not in _ESTIMATORS or not isinstance(parameters, dict):
-        raise ValueError(f"the estimator must be one of {', '.join(_ESTIMATORS)}")
+    if name not in ESTIMATORS or not isinstance(parameters, dict):
+        raise ValueError(f"the estimator must be one of {', '.join(ESTIMATORS)}")
     if not 1 <= parameters.get("max_iter", 1) <= 10_000:
         raise ValueError("max_iter must be from 1 to 10,000")
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:

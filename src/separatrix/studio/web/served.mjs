@@ -1,6 +1,7 @@
 // What the page came with: points to begin with, and a server that certifies and saves models, where there is one.
 import { $, download, say } from "./dom.mjs";
 import { checkedModel, estimatorOf } from "./models.mjs";
+import { modelOf } from "./reopened.mjs";
 import { shortened } from "./text.mjs";
 
 const start = JSON.parse($("served").textContent);
@@ -11,7 +12,7 @@ export function servedState() {
   return {
     points: start.codes.map((c, k) => ({ x: start.x[2 * k], y: start.x[2 * k + 1], c })),
     names: start.names.map((name) => shortened(name)), labels: start.labels.map((label) => shortened(label)),
-    models: [checkedModel(null)], step: 0,
+    models: [start.model ? modelOf(start.model) : checkedModel(null)], step: 0,
   };
 }
 
