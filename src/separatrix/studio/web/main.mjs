@@ -44,7 +44,7 @@ class Page {
 
   grid() {
     const { models } = this.store.state;
-    return models.some(({ id }) => MODELS[id].kind >= 2) ? { ...this.view.box, size: GRID } : null;
+    return $("show-heat").checked || models.some(({ id }) => MODELS[id].kind >= 2) ? { ...this.view.box, size: GRID } : null;
   }
 
   load() {
@@ -118,7 +118,7 @@ class Page {
     const { now } = this;
     const [model] = state.models;
     if (view === "plane") {
-      const show = Object.fromEntries(["street", "vectors", "support", "proof"].map((name) => [name, $(`show-${name}`).checked]));
+      const show = Object.fromEntries(["street", "vectors", "support", "slack", "heat", "proof"].map((name) => [name, $(`show-${name}`).checked]));
       drawPlane(pen, colours, {
         points: state.points, names: state.names, box: this.view.box, model, show, proof: this.proof, cursor: this.editor.cursor,
         selected: this.editor.selected, frame: now?.frames[0], shade: now?.shades?.[0], grid: now?.grid,
@@ -237,7 +237,8 @@ async function begin() {
   store.onChange(changed);
   $("undo").addEventListener("click", () => store.undo());
   $("redo").addEventListener("click", () => store.redo());
-  for (const name of ["show-street", "show-vectors", "show-support", "show-proof", "loss"]) $(name).addEventListener("change", () => page.redraw());
+  for (const name of ["show-street", "show-vectors", "show-support", "show-slack", "show-proof", "loss"]) $(name).addEventListener("change", () => page.redraw());
+  $("show-heat").addEventListener("change", () => { if (page.now) page.seek(page.now.step); });
   $("table").addEventListener("toggle", () => page.redraw());
   window.addEventListener("resize", () => page.redraw());
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.redraw());
