@@ -12,7 +12,7 @@ import { boxOf, drawPlane } from "./plane.mjs";
 import { beginData, beginImport, showData, showModel } from "./panels.mjs";
 import { Player, beginKeys } from "./player.mjs";
 import { LOSS_NAMES, epochsDone, showChartTexts, showPosition, showProof, showStep, showTable } from "./reading.mjs";
-import { beginServer, servedState } from "./served.mjs";
+import { beginServer, servedState, tellNotebook } from "./served.mjs";
 import { beginShare, showCodes } from "./share.mjs";
 import { Store } from "./store.mjs";
 
@@ -97,6 +97,7 @@ class Page {
     if (!answer.runs && !this.now) return; // of a run that is no more
     this.now = { ...this.now, ...answer, frame: answer.frames[0] };
     this.store.stand(answer.step);
+    tellNotebook(this.store, epochsDone(this.now.frame, this.now.runs[0]));
     this.redraw();
   }
 

@@ -25,6 +25,17 @@ async function ask(method, request) {
   throw new Error(problem);
 }
 
+// Tell the notebook around the page what is shown, at most every third of a second.
+export function tellNotebook(store, epochs) {
+  if (!start.embedded || tellNotebook.due) return;
+  tellNotebook.due = setTimeout(() => {
+    tellNotebook.due = 0;
+    const { points, models } = store.state;
+    const { name, parameters } = estimatorOf(models[0], Math.max(epochs, 1));
+    window.parent.postMessage({ x: points.flatMap(({ x, y }) => [x, y]), codes: points.map(({ c }) => c), estimator: name, parameters, step: store.state.step }, "*");
+  }, 300);
+}
+
 export function beginServer(store, epochs) {
   if (!start.served) return;
   $("server").hidden = false;
