@@ -9,6 +9,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 from separatrix import __version__
+from separatrix.studio.page import html
 
 project = "separatrix"
 copyright = "the separatrix developers"
@@ -44,6 +45,13 @@ def without_aliases(app: Any, what: str, name: str, member: Any, skip: bool, opt
     return True if type(member).__name__ == "_tuplegetter" else None
 
 
+def write_studio(app: Any, problem: Exception | None) -> None:
+    """Put the studio beside the pages, which link to it."""
+    if problem is None and app.builder.format == "html":
+        (Path(app.outdir) / "studio.html").write_text(html(), encoding="utf-8")
+
+
 def setup(app: Any) -> None:
-    """Tell autodoc."""
+    """Tell autodoc, and write what is no page of the documentation."""
     app.connect("autodoc-skip-member", without_aliases)
+    app.connect("build-finished", write_studio)

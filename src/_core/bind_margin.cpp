@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "ascent_order.hpp"
 #include "bind.hpp"
 #include "margin.hpp"
 
@@ -25,22 +26,7 @@ Point* points_of(const Vector<std::uint8_t>& bytes, std::int64_t n) {
     return points;
 }
 
-struct Random {  // splitmix64 (Steele, Lea, Flood 2014)
-    std::uint64_t state;
-
-    std::uint64_t next() {
-        std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
-
-    std::uint32_t below(std::uint32_t n) { return std::uint32_t(((next() >> 32) * n) >> 32); }
-};
-
-// The points that wait no longer, in blocks of neighbours that are shuffled as blocks: within one, memory is read in
-// order, and the blocks are small enough that a file sorted by class does no harm.
-auto ascent_order(Vector<std::uint8_t> bytes, std::int64_t block, std::uint64_t seed, std::uint64_t epoch) {
+auto ascent_order_of(Vector<std::uint8_t> bytes, std::int64_t block, std::uint64_t seed, std::uint64_t epoch) {
     const std::int64_t n = bytes.shape(0) / sizeof(Point);
     Point* points = points_of(bytes, n);
     expect(n < (std::int64_t(1) << 32), "an order can hold at most 2^32 - 1 rows");
@@ -48,25 +34,7 @@ auto ascent_order(Vector<std::uint8_t> bytes, std::int64_t block, std::uint64_t 
     std::vector<std::uint32_t> order;
     {
         nb::gil_scoped_release free;
-        std::vector<std::uint32_t> rows;
-        rows.reserve(n);
-        for (std::int64_t i = 0; i < n; ++i) {
-            if (points[i].wait > 0) {
-                --points[i].wait;
-            } else {
-                rows.push_back(std::uint32_t(i));
-            }
-        }
-        Random random{seed * 0xd1342543de82ef95u + epoch};
-        const std::int64_t active = rows.size();
-        std::vector<std::uint32_t> blocks((active + block - 1) / block);
-        for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k] = std::uint32_t(k);
-        for (std::size_t k = blocks.size(); k > 1; --k) std::swap(blocks[k - 1], blocks[random.below(std::uint32_t(k))]);
-        order.reserve(active);
-        for (const std::uint32_t b : blocks) {
-            const std::int64_t from = std::int64_t(b) * block, to = std::min(from + block, active);
-            order.insert(order.end(), rows.begin() + from, rows.begin() + to);
-        }
+        order = ascent_order(points, n, block, seed, epoch);
     }
     return to_numpy(std::move(order));
 }
@@ -242,7 +210,7 @@ double reach(Vector<const double> value, Vector<const double> way, double sign) 
 }  // namespace
 
 void sx::bind_margin(nb::module_& module) {
-    module.def("ascent_order", &ascent_order, "points"_a.noconvert(), "block"_a, "seed"_a, "epoch"_a,
+    module.def("ascent_order", &ascent_order_of, "points"_a.noconvert(), "block"_a, "seed"_a, "epoch"_a,
                "The rows that an epoch of coordinate ascent visits, in order; the others wait one epoch less.");
     module.def("ascend", &ascend, "X"_a, "points"_a.noconvert(), "order"_a.noconvert(), "begin"_a, "end"_a,
                "w"_a.noconvert(), "real"_a.noconvert(), "bias_square"_a, "relax"_a,

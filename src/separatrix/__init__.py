@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from separatrix.loop.problem import Problem
     from separatrix.loop.solve import solve
     from separatrix.models.model_file import load, save
+    from separatrix.studio.widget import Studio as Studio
     from separatrix.tables.export.exporting import export
     from separatrix.tables.table_preparation import TablePreparation
 
@@ -141,6 +142,7 @@ _ON_FIRST_USE = {
     "RegularisationPath": "separatrix.insight.regularisation_path",
     "SecondOrderPerceptron": "separatrix.estimators",
     "Stream": "separatrix.estimators.stream",
+    "Studio": "separatrix.studio.widget",
     "TablePreparation": "separatrix.tables.table_preparation",
     "Trace": "separatrix.insight.trace",
     "Tuning": "separatrix.insight.certified_tuning",
@@ -178,4 +180,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_EXTRAS})
+    return sorted({*globals(), *__all__, *_EXTRAS, "Studio"})

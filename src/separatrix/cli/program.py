@@ -17,7 +17,7 @@ COMMANDS = {
     "Look into a model": ("inspect", "report", "plot", "export"),
     "Choose a model": ("compare",),
     "Prove and teach": (
-        "certify", "verify", "trace", "plane", "labellings", "descend", "exercise", "demo", "datasets",
+        "certify", "verify", "trace", "studio", "plane", "labellings", "descend", "exercise", "demo", "datasets",
     ),
 }  # fmt: skip
 _FILES = {"verify": "certify"}  # of commands whose file has another name
