@@ -15,6 +15,7 @@ from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.loss_proofs import proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
+from separatrix.estimators.sharded import SourceProblem
 from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
 from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
@@ -240,9 +241,10 @@ class LinearSVM(SolvedClassifier):
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
         if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
             del self.margin_bracket_
-        counted = self._costed_rows(problem)
+        sharded = self._sharded(problem, len(states))
+        counted = self._costed_rows(problem, sharded)
         bias, free = self._bias_kind()
-        if free and not math.isinf(self.C):
+        if free and not math.isinf(self.C) and sharded is None:
             counted = counted.centred()
         rows, costs, squares, kept = counted
         ratio = self._ratio
@@ -266,8 +268,13 @@ class LinearSVM(SolvedClassifier):
             if ratio > 0:
                 solve_sparsely(state, epochs, halted)
                 return
-            if isinstance(rows, DeviceRows):
-                state.run = self._device_run(problem, counted, state.positive, self.loss, fetch=self._fetches(problem))
+            if sharded is not None or isinstance(rows, DeviceRows):
+                fetch, which = self._fetches(problem), (state.positive, self.loss)
+                state.run = (
+                    self._device_run(problem, counted, *which, fetch=fetch)
+                    if sharded is None
+                    else self._shard_run(sharded, *which, fetch=fetch)
+                )
                 state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
                 state.run.go(epochs, halted)
                 return
@@ -347,7 +354,9 @@ class LinearSVM(SolvedClassifier):
         self._states: list[Any] = states
 
     def _fetches(self, problem: Problem) -> bool:
-        """Whether what is known of each row is kept: of rows on a device only if they are few."""
+        """Whether what is known of each row is kept: of rows on a device only if they are few, of others in memory."""
+        if isinstance(problem, SourceProblem):
+            return False
         numbers = problem.n * len(positives(len(problem.classes)))
         return not isinstance(problem.rows, DeviceRows) or numbers <= _MOST_FETCHED
 

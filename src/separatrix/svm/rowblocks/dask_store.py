@@ -1,0 +1,179 @@
+"""Shards of rows on the workers of a Dask cluster, with the numbers that a solver keeps for each row beside them.
+
+Every visit to a group of neighbouring shards is a task that takes the group and what the last visit left, and changes
+neither: what is lost with a worker is computed again by Dask, from its source on. Sums go from worker to worker in the
+fixed tree; the client sees totals, of the size of the features.
+"""
+
+from __future__ import annotations
+
+import time
+from asyncio import TimeoutError as StillWaiting
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.geometry.rows import Floats
+from separatrix.svm.rowblocks import tree
+from separatrix.svm.rowblocks.block import add
+from separatrix.svm.rowblocks.shard import KEPT, BlockTask, Call, Shard, block_of, perform, spaced
+from separatrix.svm.rowblocks.sharded import ShardStore
+
+_GROUPS = 4  # of each thread of the cluster, so that none waits long for another
+_GROUP_NUMBERS = 1 << 25  # at most, unless a single shard has more
+_ADDED = 16  # sums that a task adds up: a power of two
+_PATIENCE = 15.0  # seconds without a scheduler or a worker
+_ASKED = 0.5  # seconds between two looks at Ctrl-C and the connection
+
+
+class Group(NamedTuple):
+    """Neighbouring shards, each of so many rows, in one piece."""
+
+    first: int
+    rows: int
+    values: Any
+    codes: NDArray[np.int32]
+    weights: Floats | None
+
+    def shards(self) -> list[Shard]:
+        """Return the shards."""
+        d = self.values.shape[1]
+        out = []
+        for begin in range(0, len(self.codes), self.rows):
+            part = slice(begin, begin + self.rows)
+            weights = None if self.weights is None else self.weights[part]
+            values = self.values[part]
+            out.append(Shard(self.first + begin, d, lambda values=values: values, self.codes[part], weights))  # type: ignore[misc]
+        return out
+
+
+class Visited(NamedTuple):
+    """What a visit leaves: the numbers kept for the rows of each shard, and the sum of what the last call returned."""
+
+    kept: list[dict[str, Any]]
+    total: Any
+
+
+def group_rows(n: int, d: int, threads: int) -> int:
+    """Return how many rows a group has: those of 2^k shards, so that its sum is a subtree of the fixed tree."""
+    shard = tree.shard_rows(n, d)
+    shards = -(-n // shard)
+    most = max(1, min(shards // (_GROUPS * threads), _GROUP_NUMBERS // (shard * d)))
+    return shard << (most.bit_length() - 1)
+
+
+class DaskSource:
+    """Groups of shards, as futures, in the order of the rows."""
+
+    def __init__(self, client: Any, groups: Sequence[Any], n: int, d: int) -> None:
+        self.client, self.groups, self.n, self.d = client, list(groups), n, d
+
+    def reduce(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call a function of each shard, and add up what it returns."""
+        return self.result(self.added([self.submit(_each, group, function, given) for group in self.groups]))
+
+    def spaced(self, most: int) -> Any:
+        """Return at most so many evenly spaced rows."""
+        step = -(-self.n // most)
+        return np.concatenate([self.result(self.submit(_spaced, group, step)) for group in self.groups])
+
+    def store(self, task: BlockTask) -> DaskStore:
+        """Return the blocks of a task."""
+        return DaskStore(self, task)
+
+    def submit(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Submit a task."""
+        return self.client.submit(function, *given, pure=False)
+
+    def added(self, totals: list[Any]) -> Any:
+        """Return the future of the sum of totals of full subtrees, in the fixed tree."""
+        while len(totals) > 1:
+            parts = [totals[first : first + _ADDED] for first in range(0, len(totals), _ADDED)]
+            totals = [self.submit(_added, part) for part in parts]
+        return totals[0]
+
+    def result(self, future: Any, look: Callable[[], None] = lambda: None) -> Any:
+        """Wait for a future; ``look`` is called now and then."""
+        gone = 0.0
+        while True:
+            try:
+                return future.result(timeout=_ASKED)
+            except (TimeoutError, StillWaiting):
+                look()
+            except CancelledError:
+                raise ConnectionError(self._lost("the scheduler")) from None
+            missing = self._missing()
+            gone = 0.0 if not missing else gone or time.monotonic()
+            if gone and time.monotonic() - gone > _PATIENCE:
+                raise ConnectionError(self._lost(missing))
+
+    def _missing(self) -> str:
+        if self.client.status != "running":
+            return "the scheduler"
+        return "" if self.client.scheduler_info().get("workers") else "every worker"
+
+    def _lost(self, what: str) -> str:
+        where = getattr(self.client.scheduler, "address", "")
+        return f"the Dask cluster {where} has lost {what}: the fit ends without a model; start the cluster and fit anew"
+
+
+class DaskStore(ShardStore):
+    """Blocks of rows on workers."""
+
+    def __init__(self, source: DaskSource, task: BlockTask) -> None:
+        super().__init__(source.n, source.d)
+        self._source, self._task = source, task
+        self._visited: list[Any] = [None] * len(source.groups)
+
+    def _reduce(self, calls: Sequence[Call]) -> Any:
+        source = self._source
+        self.look()
+        self._visited = [
+            source.submit(_visit, group, visited, self._task, calls)
+            for group, visited in zip(source.groups, self._visited, strict=True)
+        ]
+        return source.result(source.added([source.submit(_total, visited) for visited in self._visited]), self.look)
+
+    def close(self) -> None:
+        """Let go of what the workers keep."""
+        self._visited = []
+
+
+# ---------------------------------------------------------------------------------------------- on the workers
+
+
+def _visit(group: Group, before: Visited | None, task: BlockTask, calls: Sequence[Call]) -> Visited:
+    """Call methods of the blocks of a group."""
+    kept: list[dict[str, Any]] = []
+    answers = []
+    for place, shard in enumerate(group.shards()):
+        block = block_of(shard, task)
+        if block is None:
+            kept.append({})
+            answers.append(None)
+            continue
+        if before is not None:
+            vars(block).update(before.kept[place])
+        answers.append(perform(block, calls))
+        own = vars(block)
+        kept.append({name: own[name] for name in KEPT if name in own})
+    return Visited(kept, tree.add_up(answers, add))
+
+
+def _total(visited: Visited) -> Any:
+    return visited.total
+
+
+def _added(totals: Sequence[Any]) -> Any:
+    return tree.add_up(totals, add)
+
+
+def _each(group: Group, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    return tree.add_up((function(shard, *given) for shard in group.shards()), add)
+
+
+def _spaced(group: Group, step: int) -> Any:
+    return np.concatenate([spaced(shard, step) for shard in group.shards()])
