@@ -5,8 +5,8 @@
 
 Rows are Gaussian in float32, with noise in the labels; C = 1, free intercept. Seconds are wall time of ``fit``, with
 the processor time beside them: on a machine that others use, that is what compares. "usual" is the solver of fewer rows
-(coordinate ascent, then Newton or interior point). LIBLINEAR is scikit-learn's LinearSVC with its own stopping rule; the
-objective is computed from its weights. The file is read by a process of its own, whose peak memory is shown.
+(coordinate ascent, then Newton or interior point). LIBLINEAR is scikit-learn's LinearSVC with its own stopping rule;
+the objective is computed from its weights. The file is read by a process of its own, whose peak memory is shown.
 """
 
 from __future__ import annotations

@@ -87,5 +87,6 @@ def small_shards(monkeypatch):
     from separatrix.svm.rowblocks import tree
 
     monkeypatch.setattr(tree, "_LEAST_NUMBERS", 1000)
+    monkeypatch.setattr(tree, "_TALL", 1)
     monkeypatch.setattr(tree, "_NUMBERS", 1)
     monkeypatch.setattr(tree, "_LEAST_ROWS", 64)

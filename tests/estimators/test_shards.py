@@ -10,7 +10,7 @@ from small_shards import MODELS, learned, problem
 pytestmark = pytest.mark.usefixtures("small_shards")
 
 SETTINGS = {
-    "free intercept": {"C": 0.1},
+    "free intercept": {},
     "penalised intercept, weighted classes": {"intercept_scaling": 2.0, "class_weight": "balanced"},
     "no intercept, large C": {"C": 100.0, "fit_intercept": False},
 }
@@ -39,7 +39,7 @@ def test_threads_never_change_a_bit_and_the_optimum_is_that_of_the_usual_solvers
     assert brackets_meet(models[0], usual(loss, **how).fit(X, y, WEIGHTS))
 
 
-def test_shards_are_used_where_rows_are_many_and_dense(monkeypatch):
+def test_shards_are_used_where_rows_are_many_and_tall_and_they_are_as_fast(monkeypatch):
     made = []
     kept = sharded.MemoryStore.__init__
     monkeypatch.setattr(sharded.MemoryStore, "__init__", lambda *given: (made.append(1), kept(*given))[1])
@@ -49,6 +49,9 @@ def test_shards_are_used_where_rows_are_many_and_dense(monkeypatch):
     made.clear()
     sx.LinearSVM().fit(X[:200], y[:200])
     sx.LinearSVM(warm_start=True).fit(X, y)
+    sx.LinearSVM(C=0.5).fit(X, y)  # which the ascent solves faster
+    monkeypatch.setattr(tree, "_TALL", 1000)
+    sx.LogisticRegression().fit(X, y)
     assert not made
 
 

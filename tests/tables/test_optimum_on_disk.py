@@ -18,7 +18,6 @@ from small_shards import MODELS, learned, problem
 from small_tables import written
 
 
-
 @pytest.fixture(autouse=True)
 def much_is_on_disk(small_shards, monkeypatch):
     monkeypatch.setattr("separatrix.tables.disk.rowfile.GROUP", 1000)

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -280,7 +280,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
         check_is_fitted(self, "classes_")
         if on_dask(X):
-            return by_partition(X, self.decision_function, self._activation_width, np.float64)
+            return cast(Floats, by_partition(X, self.decision_function, self._activation_width, np.float64))
         rows = rows_of(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -294,7 +294,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Return the class of each row; a tie is positive, except with ``boundary="negative"``."""
         if on_dask(X):
             check_is_fitted(self, "classes_")
-            return by_partition(X, self.predict, 0, self.classes_.dtype)
+            return cast(NDArray[Any], by_partition(X, self.predict, 0, self.classes_.dtype))
         codes = self._predict_codes(X)
         return codes_as_labels(codes, self.classes_)
 

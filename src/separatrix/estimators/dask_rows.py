@@ -47,9 +47,8 @@ def in_memory(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any] | None
         n = sum(_lengths(X))
     if in_shards(n, d) or n * d > 1 << 25:
         return None
-    import dask
-
-    return dask.compute(X, y, sample_weight)  # type: ignore[no-any-return]
+    rows: tuple[Any, Any, Any] = _dask().compute(X, y, sample_weight)
+    return rows
 
 
 def on_workers(X: Any, y: Any, sample_weight: Any) -> DaskRows:
@@ -83,7 +82,7 @@ def on_workers(X: Any, y: Any, sample_weight: Any) -> DaskRows:
         pieces = [
             (*triple, max(first - begin, 0), min(last, end) - begin)
             for triple, begin, end in zip(triples, ends, ends[1:], strict=False)
-            if begin < last and end > first
+            if begin < last and end > first and begin < end
         ]
         flat = [each for piece in pieces for each in piece]
         groups.append(start.submit(_grouped, first, shard, classes, single, *flat))
@@ -105,8 +104,8 @@ def check_workers(client: Any) -> None:
     if not found:
         raise ConnectionError(f"the Dask cluster {client.scheduler.address} has no workers: start some")
     for worker, each in found.items():
-        if each != __version__:
-            there = "no separatrix" if not isinstance(each, str) else f"separatrix {each}"
+        if each != __version__ and not isinstance(each, Exception):  # of a worker that is just going
+            there = "no separatrix" if each is None else f"separatrix {each}"
             raise ValueError(
                 f"the worker {worker} has {there}, the client {__version__}: install the same version on all of them"
             )
@@ -145,9 +144,14 @@ def _aligned(values: Any, what: str, parts: int) -> list[Any]:
 
 
 def _lengths(X: Any) -> list[int]:
+    dask = _dask()
+    return list(dask.compute(*[dask.delayed(len)(part) for part in _partitions(X, "X")]))
+
+
+def _dask() -> Any:
     import dask
 
-    return list(dask.compute(*[dask.delayed(len)(part) for part in _partitions(X, "X")]))
+    return dask
 
 
 def _classes(parts: Sequence[Part]) -> tuple[NDArray[Any], NDArray[np.int64]]:

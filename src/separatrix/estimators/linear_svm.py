@@ -232,6 +232,10 @@ class LinearSVM(SolvedClassifier):
 
     # ------------------------------------------------------------------------------------------ learning
 
+    @property
+    def _shards_pay(self) -> bool:
+        return self.loss != "hinge" or self.C >= 1.0  # a small C leaves most rows at a bound, where ascent is faster
+
     def _start(self, problem: Problem, seed: int) -> list[Any]:
         codes = positives(len(problem.classes))
         if self._ratio > 0:
@@ -353,7 +357,7 @@ class LinearSVM(SolvedClassifier):
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
 
-    def _fetches(self, problem: Problem) -> bool:
+    def _fetches(self, problem: Any) -> bool:
         """Whether what is known of each row is kept: of rows on a device only if they are few, of others in memory."""
         if isinstance(problem, SourceProblem):
             return False

@@ -272,7 +272,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         """The part of the penalty that is L1."""
         return checked_ratio(self.l1_ratio)
 
-    def _is_multinomial(self, problem: Problem) -> bool:
+    def _is_multinomial(self, problem: Any) -> bool:
         """Whether the classes of a problem are learned together."""
         k = len(problem.classes)
         if self.l1_ratio > 0 or math.isinf(self.C):

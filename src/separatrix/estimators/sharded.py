@@ -15,7 +15,7 @@ from separatrix.svm.centring import far
 from separatrix.svm.rowblocks.block_run import ShardRun
 from separatrix.svm.rowblocks.shard import BlockTask, Costing, Shard, ends, survey
 from separatrix.svm.rowblocks.sharded import MemorySource, Source
-from separatrix.svm.rowblocks.tree import MOST_COLUMNS, in_shards
+from separatrix.svm.rowblocks.tree import MOST_COLUMNS, tall
 
 _HEAD = 8  # rows that are looked at first for columns far from the origin
 
@@ -87,11 +87,11 @@ class Sharded:
 
 
 def shards_of(problem: Any, price: float, *, free: bool, threads: int) -> Sharded | None:
-    """Return the rows of a problem in shards; None where they are in memory and few, wide or sparse."""
+    """Return the rows of a problem in shards; None where they are in memory, and sparse, few or not tall."""
     if isinstance(problem, SourceProblem):
         return Sharded(problem.source, Costing(price, problem.by_class), problem.rows, problem.classes, free=free)
     rows = problem.rows
-    if isinstance(rows, DeviceRows) or is_sparse(rows.values) or not in_shards(problem.n, problem.d):
+    if isinstance(rows, DeviceRows) or is_sparse(rows.values) or not tall(problem.n, problem.d):
         return None
     source = MemorySource(problem.rows.values, problem.codes, problem.weights, threads)
     return Sharded(source, Costing(price), problem.rows, problem.classes, free=free)

@@ -15,10 +15,14 @@ def on_dask(X: Any) -> bool:
 
 def by_partition(X: Any, decide: Callable[[Any], Any], width: int, dtype: Any) -> Any:
     """Return a Dask array of what a method of a model returns for each partition of X; ``width`` 0 is one dimension."""
+    none = np.empty((0, width) if width else 0, dtype=dtype)
+
+    def decided(part: Any) -> Any:
+        return decide(part) if len(part) else none
+
     if hasattr(X, "rechunk"):
         X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
         if not width:
-            return X.map_blocks(decide, dtype=dtype, drop_axis=1)
-        return X.map_blocks(decide, dtype=dtype, chunks=(X.chunks[0], (width,)))
-    meta = np.empty((0, width) if width else 0, dtype=dtype)
-    return X.map_partitions(decide, meta=meta)
+            return X.map_blocks(decided, dtype=dtype, drop_axis=1)
+        return X.map_blocks(decided, dtype=dtype, chunks=(X.chunks[0], (width,)))
+    return X.map_partitions(decided, meta=none)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from separatrix.files import ScratchFolder
 from separatrix.geometry.rows import is_sparse
 from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit, lasting
-from separatrix.svm.rowblocks.tree import in_shards
+from separatrix.svm.rowblocks.tree import in_shards, tall
 from separatrix.tables.class_weights import class_weight_of
 from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.disk.training import DiskTraining
@@ -82,7 +82,7 @@ def train(table: PreparedTable, settings: Settings, before: TableModel | None, w
         estimator = _resumed(before, table.facts, estimator)
     rows = table.train
     assert isinstance(rows, PreparedRows)
-    if settings.model in SOLVED and not is_sparse(rows.X) and in_shards(*rows.X.shape):
+    if settings.model in SOLVED and estimator._shards_pay and not is_sparse(rows.X) and tall(*rows.X.shape):
         estimator.set_params(warm_start=False)  # shards leave nothing to resume
     return _trained(
         estimator,

@@ -22,7 +22,8 @@ from separatrix.svm.rowblocks.block import add
 from separatrix.svm.rowblocks.shard import KEPT, BlockTask, Call, Shard, block_of, perform, spaced
 from separatrix.svm.rowblocks.sharded import ShardStore
 
-_GROUPS = 4  # of each thread of the cluster, so that none waits long for another
+_GROUPS = 4  # of each thread of the cluster, at most for the sake of
+_BUSY = 0.9  # the part of their time in which threads work
 _GROUP_NUMBERS = 1 << 25  # at most, unless a single shard has more
 _ADDED = 16  # sums that a task adds up: a power of two
 _PATIENCE = 15.0  # seconds without a scheduler or a worker
@@ -58,11 +59,24 @@ class Visited(NamedTuple):
 
 
 def group_rows(n: int, d: int, threads: int) -> int:
-    """Return how many rows a group has: those of 2^k shards, so that its sum is a subtree of the fixed tree."""
+    """Return how many rows a group has: those of 2^k shards, so that its sum is a subtree of the fixed tree.
+
+    There are as few groups as keep all threads busy, since each call takes two tasks a group.
+    """
     shard = tree.shard_rows(n, d)
     shards = -(-n // shard)
-    most = max(1, min(shards // (_GROUPS * threads), _GROUP_NUMBERS // (shard * d)))
-    return shard << (most.bit_length() - 1)
+    size = 1
+    while 2 * size * shard * d <= _GROUP_NUMBERS and 2 * size * threads <= shards:
+        size *= 2
+    while size > 1 and -(-shards // size) < _GROUPS * threads and _busy(shards, size, threads) < _BUSY:
+        size //= 2
+    return shard * size
+
+
+def _busy(shards: int, size: int, threads: int) -> float:
+    """Return the part of their time in which threads work, if each takes one group of this size after the other."""
+    rounds = -(-shards // (size * threads))
+    return shards / (rounds * size * threads)
 
 
 class DaskSource:
@@ -135,7 +149,8 @@ class DaskStore(ShardStore):
             source.submit(_visit, group, visited, self._task, calls)
             for group, visited in zip(source.groups, self._visited, strict=True)
         ]
-        return source.result(source.added([source.submit(_total, visited) for visited in self._visited]), self.look)
+        total = source.result(source.added([source.submit(_total, visited) for visited in self._visited]), self.look)
+        return None if total is None else type(total)(*map(_own, total))
 
     def close(self) -> None:
         """Let go of what the workers keep."""
@@ -147,8 +162,10 @@ class DaskStore(ShardStore):
 
 def _visit(group: Group, before: Visited | None, task: BlockTask, calls: Sequence[Call]) -> Visited:
     """Call methods of the blocks of a group."""
+    task = task._replace(centre=_own(task.centre))
+    calls = [(method, tuple(map(_own, given))) for method, given in calls]
     kept: list[dict[str, Any]] = []
-    answers = []
+    answers: list[Any] = []
     for place, shard in enumerate(group.shards()):
         block = block_of(shard, task)
         if block is None:
@@ -156,11 +173,20 @@ def _visit(group: Group, before: Visited | None, task: BlockTask, calls: Sequenc
             answers.append(None)
             continue
         if before is not None:
-            vars(block).update(before.kept[place])
+            vars(block).update({name: _aligned(values) for name, values in before.kept[place].items()})
         answers.append(perform(block, calls))
         own = vars(block)
         kept.append({name: own[name] for name in KEPT if name in own})
     return Visited(kept, tree.add_up(answers, add))
+
+
+def _own(value: Any) -> Any:
+    """Return a copy of an array, which may have come in a message: read-only, and anywhere in memory."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _aligned(values: Floats) -> Floats:
+    return values if values.flags.aligned else values.copy()
 
 
 def _total(visited: Visited) -> Any:

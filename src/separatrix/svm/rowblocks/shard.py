@@ -110,7 +110,8 @@ def survey(shard: Shard, costing: Costing, n_classes: int) -> Survey:
     if costs is None:
         costs = np.full(len(shard.codes), costing.price)
     least = float(costs.min(initial=math.inf, where=costs > 0.0))
-    return Survey(np.bincount(shard.codes, costs, n_classes), least, float(costs.max()), bad)
+    by_class = np.bincount(shard.codes, costs, n_classes).astype(np.float64)
+    return Survey(by_class, least, float(costs.max()), bad)
 
 
 def ends(shard: Shard) -> Ends:

@@ -8,14 +8,22 @@ from typing import Any
 MOST_SHARDS = 4096
 MOST_COLUMNS = 2000  # whose table of products is computed in each iteration
 _LEAST_NUMBERS = 1 << 24  # of rows that are worth shards
+_TALL = (
+    3200  # rows a column, from which the tables of products cost little beside the rows, a sample of which they need
+)
 _NUMBERS = 1 << 19  # of a shard: so few that a processor's cache holds them
 _LEAST_ROWS = 1024
 _ROWS_A_COLUMN = 4  # so many rows that adding up the tables of products costs little beside computing them
 
 
 def in_shards(n: int, d: int) -> bool:
-    """Whether so many dense rows are trained on shard by shard, wherever they are: then all give the same bits."""
+    """Whether dense rows are too many to be gathered, and are trained on shard by shard where they are."""
     return n * d >= _LEAST_NUMBERS and d <= MOST_COLUMNS
+
+
+def tall(n: int, d: int) -> bool:
+    """Whether rows in memory are trained on in shards too, which is then as fast as any other method."""
+    return in_shards(n, d) and n >= _TALL * d
 
 
 def shard_rows(n: int, d: int) -> int:
