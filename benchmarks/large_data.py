@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -74,7 +73,8 @@ def from_disk(folder: str, loss: str, gap: float) -> None:
     file = RowFile.reopen(Path(folder) / "rows")
     with tempfile.TemporaryDirectory(dir=folder) as state:
         it, wall, cpu = timed(lambda: model(loss, gap)._fit_source(DiskSource(file, Path(state)), np.arange(2)))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = Path("/proc/self/status").read_text()  # getrusage would count the parent's memory too
+    peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
     print(json.dumps([wall, cpu, it.objective_, it.duality_gap_, peak, it.coef_.tolist()]))
 
 

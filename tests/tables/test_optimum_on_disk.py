@@ -1,5 +1,6 @@
 """Rows in a file are trained on to a duality gap, with the bits of rows in memory."""
 
+import dataclasses
 import errno
 import os
 
@@ -7,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from separatrix.cli.summary import show_fit
 from separatrix.svm.rowblocks import disk_store
 from separatrix.svm.rowblocks.disk_store import DiskSource
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.disk.rowfile import RowFile
-from separatrix.tables.fit import fit
+from separatrix.tables.fit import FitResult, fit
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.opening import open_source
 from small_shards import MODELS, learned, problem
@@ -115,6 +117,15 @@ def test_nothing_is_left_to_resume(tmp_path):
     for size in (None, 1000):
         with open_source(str(name)) as source, pytest.raises(ValueError, match="nothing to resume: fit the model anew"):
             fit(source, before.facts.options, before.facts.settings, MemoryBudget(size), before=before)
+
+
+@pytest.mark.parametrize(("warm_start", "shown"), [(True, True), (False, False)])
+def test_a_command_that_resumes_is_shown_where_there_is_something_to_resume(tmp_path, capsys, warm_start, shown):
+    model = fitted(written(table(100), tmp_path / "t.csv"), "svm", MemoryBudget())
+    model.estimator.set_params(warm_start=warm_start)
+    model.facts = dataclasses.replace(model.facts, interrupted=True)
+    show_fit(FitResult(model, True), tmp_path / "m.sx", "separatrix fit --resume m.sx")
+    assert ("Resume: " in capsys.readouterr().out) == shown
 
 
 def test_sparse_rows_on_disk_are_refused(tmp_path):

@@ -308,7 +308,7 @@ class SolvedClassifier(LinearClassifier):
             if time.perf_counter() - last >= 1.0:
                 last = time.perf_counter()
                 gap = run.history.gap[-1] / run.history.primal[-1]
-                print(f"{label}{unit} {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
+                print(f"{label}{unit} {run.epochs or run.iterations}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
 

@@ -22,8 +22,8 @@ from separatrix.svm.rowblocks.block import add
 from separatrix.svm.rowblocks.shard import KEPT, BlockTask, Call, Shard, block_of, perform, spaced
 from separatrix.svm.rowblocks.sharded import ShardStore
 
-_GROUPS = 4  # of each thread of the cluster, at most for the sake of
-_BUSY = 0.9  # the part of their time in which threads work
+_BUSY = 0.9  # the part of their time in which the cluster's threads are to work,
+_GROUPS = 4  # unless that takes more groups for each thread
 _GROUP_NUMBERS = 1 << 25  # at most, unless a single shard has more
 _ADDED = 16  # sums that a task adds up: a power of two
 _PATIENCE = 15.0  # seconds without a scheduler or a worker

@@ -17,7 +17,7 @@ _WINDOW = 16 << 20  # bytes of rows in memory at once
 
 def window_of(rows: RawRows) -> int:
     """Return how many rows like these are read at once."""
-    width = rows.codes.shape[1] + (0 if is_sparse(rows.numbers) else int(rows.numbers.shape[1]))
+    width = int(rows.codes.shape[1]) + (0 if is_sparse(rows.numbers) else int(rows.numbers.shape[1]))
     return max(1, min(1 << 16, _WINDOW // (8 * (width + 4))))
 
 
