@@ -16,7 +16,7 @@ from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.fit import FitResult, fit
 from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.opening import open_source
-from small_shards import MODELS, learned, problem
+from small_shards import MODELS, fitted, learned, problem, table
 from small_tables import written
 
 
@@ -71,19 +71,6 @@ def test_a_full_disk_is_said_in_a_sentence_and_leaves_nothing(tmp_path, monkeypa
 
 
 # ---------------------------------------------------------------------------------------------- from a table
-
-
-def table(n=2500):
-    rng = np.random.default_rng(3)
-    X = rng.normal([1.0, 50.0, -3.0], [1.0, 9.0, 0.1], (n, 3))
-    label = np.where((X - [1.0, 50.0, -3.0]) @ [1.0, 0.1, 4.0] + rng.normal(0, 0.7, n) > 0, "yes", "no")
-    X[rng.random((n, 3)) < 0.02] = np.nan
-    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "shop": rng.choice(["n", "s", "w"], n), "c": X[:, 2], "y": label})
-
-
-def fitted(name, model, budget, **how):
-    with open_source(str(name)) as source:
-        return fit(source, ColumnOptions("y"), Settings(model, certify=0, **how), budget).model
 
 
 @pytest.mark.parametrize("model", ["svm", "logistic"])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,11 +76,14 @@ def fit(
             settings.model, epochs=settings.epochs, time_limit=settings.time_limit, seed=settings.seed,
             parameters=settings.parameters, stop=settings.stop,
         )  # fmt: skip
-    with _prepared(source, options, settings, on_disk, budget or MemoryBudget(), watch) as table:
+    budget = budget or MemoryBudget()
+    if budget.cluster is not None and not solved:
+        raise ValueError(f"--cluster and --workers are for --model {' and '.join(SOLVED)}; found {settings.model!r}")
+    with _prepared(source, options, settings, on_disk, budget, watch) as table:
         if test_source is not None:
             table.test = read_test(test_source, table.preparation, table.classes, table.target)
             table.facts = replace(table.facts, rows=replace(table.facts.rows, test=table.test.n))
-        run = solve if solved else stream
+        run = partial(solve, cluster=budget.cluster) if solved else stream
         if (rows := in_memory(table.train, solved=solved)) is not None:
             table.train, run = rows, train
         check_decisions(settings, table)
@@ -155,7 +159,7 @@ def _prepared(
         temporary = stack.enter_context(ScratchFolder(budget.cache))
         folder = temporary / "rows"
         data = collect(
-            source, options, limit=budget.limit, folder=folder, on_disk=budget.cache is not None,
+            source, options, limit=budget.limit, folder=folder, on_disk=budget.on_disk,
             watch=lambda rows, part: watch("read", rows=rows, part=part),
         )  # fmt: skip
         if not isinstance(data.rows, MemoryRows) and on_disk not in (*ON_DISK, *SOLVED) and budget.cache is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,8 +109,11 @@ def _trained(estimator: Any, fit: Callable[[], Any]) -> Trained:
     return Trained(estimator, ended)
 
 
-def solve(table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int) -> Trained:
-    """Train a model that is solved to a duality gap on rows on disk."""
+def solve(
+    table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int,
+    cluster: Any = None,
+) -> Trained:  # fmt: skip
+    """Train a model that is solved to a duality gap on rows on disk, here or on the workers of a cluster."""
     if before is not None:
         raise ValueError(_NOTHING_KEPT)
     from separatrix.estimators.fitting import threads
@@ -119,9 +123,15 @@ def solve(table: PreparedTable, settings: Settings, before: TableModel | None, w
     assert isinstance(table.train, RowFile)
     check_shape(table.train.width, sparse=table.train.sparse, where=table.facts.source)
     estimator = new_estimator(settings, table.classes, _counts(table), verbose).set_params(warm_start=False)
-    folder = table.train.folder.parent
-    with ScratchFolder(folder) as scratch:
-        source = DiskSource(table.train, scratch, threads(estimator.n_jobs))
+    source: Any
+    with ExitStack() as stack:
+        if cluster is None:
+            scratch = stack.enter_context(ScratchFolder(table.train.folder.parent))
+            source = DiskSource(table.train, scratch, threads(estimator.n_jobs))
+        else:
+            from separatrix.tables.disk.cluster import on_workers
+
+            source = on_workers(stack.enter_context(cluster.client()), table.train)
         return _trained(estimator, lambda: estimator._fit_source(source, np.array(table.classes)))
 
 
