@@ -17,9 +17,9 @@ from collections import Counter
 
 import numpy as np
 
-from separatrix.svm.rowblocks import tree
 from separatrix.svm.rowblocks.block import Precision
 from separatrix.svm.rowblocks.core_rows import CoreEquations
+from separatrix.svm.rowblocks.dask_store import group_rows
 from separatrix.svm.rowblocks.interior import follow
 from separatrix.svm.rowblocks.losses import CoreLogBlock
 from separatrix.svm.rowblocks.newton import newton
@@ -48,9 +48,9 @@ class Watched(MemoryStore):
     def sum(self, method, *given):
         """Make a call."""
         how = next((each.name for each in given if isinstance(each, Precision)), "")
-        began = time.perf_counter()
+        began = time.process_time()
         answer = self._reduce([(method, given)])
-        self.seconds.setdefault((method, how), []).append(time.perf_counter() - began)
+        self.seconds.setdefault((method, how), []).append(time.process_time() - began)
         return answer
 
 
@@ -62,38 +62,38 @@ def rows(n: int, d: int):
     return X, y.astype(np.int32)
 
 
-def fitted(loss: str, n: int, d: int) -> dict[tuple[str, str], list[float]]:
-    """Return the seconds of the calls of a fit to so many rows, in one thread."""
+def fitted(loss: str, n: int, d: int, of: int) -> dict[tuple[str, str], list[float]]:
+    """Return the seconds of the calls of a fit to so many rows, as if they were a part ``of`` more, in one thread."""
     X, y = rows(n, d)
-    store = Watched(MemorySource(X, y, None, 1), BlockTask(1, Costing(1.0), None, n))
+    store = Watched(MemorySource(X, y, None, 1), BlockTask(1, Costing(1.0), None, of))
     with np.errstate(all="ignore"):
         follow(store, tol=1e-4) if loss == "hinge" else newton(store, CoreLogBlock, tol=1e-4)
     return store.seconds
 
 
-def simulated(loss: str, n: int, d: int, workers: int, threads: int, bandwidth: float) -> dict[str, float]:
-    """Return the seconds of a fit, by where they go."""
-    rng, spent, some = np.random.default_rng(0), Counter(), 200 * d
-    calls = fitted(loss, some, d)
-    shard = tree.shard_rows(n, d)
-    groups = -(-n // (shard << ((max(1, -(-n // shard) // (4 * workers * threads))).bit_length() - 1)))
+def simulated(calls, some: int, n: int, d: int, workers: int, threads: int, bandwidth: float) -> dict[str, float]:
+    """Return the seconds of a fit, by where they go; ``calls`` are those of a fit to ``some`` rows."""
+    rng, spent = np.random.default_rng(0), Counter()
+    size = group_rows(n, d, workers * threads)
+    groups = -(-n // size)
+    longest = size * -(-groups // (workers * threads))  # rows of a thread in a call
     tables = {"curve", "measure"}
     for (method, _), seconds in calls.items():
         per_row, count = float(np.median(seconds)) / some, len(seconds)
         waits = method in ("begin", "centre", "aim", "slide", "move")  # done with the next call: no message of its own
-        size = 8 * ((d + 1) ** 2 + 5 * d if method in tables else 2 * d)
+        message = 8 * ((d + 1) ** 2 + 5 * d if method in tables else 2 * d)
         for _ in range(count):
             speed = np.exp(SLOW * rng.standard_normal(workers)) * np.where(
                 rng.random(workers) < STRAGGLERS, STRAGGLE, 1
             )
-            work = per_row * n / (workers * threads)
+            work = per_row * longest
             spent["computing"] += work
             spent["waiting for the slowest"] += work * (speed.max() - 1.0)
             if waits:
                 continue
             spent["scheduling"] += TASK * groups * (2 + 1 / ADDED)
             levels = math.ceil(math.log(groups, ADDED))
-            spent["adding up"] += levels * (LATENCY + (ADDED - 1) * size / bandwidth) + LATENCY + size / bandwidth
+            spent["adding up"] += levels * (LATENCY + (ADDED - 1) * message / bandwidth) + LATENCY + message / bandwidth
         if method in tables:
             began = time.perf_counter()
             CoreEquations(np.eye(d + 1) * 2.0, 0.0)
@@ -116,8 +116,10 @@ def main() -> None:
     parts = ("computing", "waiting for the slowest", "scheduling", "adding up", "solving")
     print("| loss | network | seconds | " + " | ".join(parts) + " |\n|---|---|---|" + "---|" * len(parts))
     for loss in ("log", "hinge"):
+        some = 200 * asked.columns
+        calls = fitted(loss, some, asked.columns, asked.rows)
         for name, bandwidth in NETWORKS.items():
-            spent = simulated(loss, asked.rows, asked.columns, asked.workers, asked.threads, bandwidth)
+            spent = simulated(calls, some, asked.rows, asked.columns, asked.workers, asked.threads, bandwidth)
             cells = " | ".join(f"{spent.get(part, 0.0):.2g}" for part in parts)
             print(f"| {loss} | {name} | {sum(spent.values()):.3g} | {cells} |")
 

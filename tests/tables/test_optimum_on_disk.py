@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import io
 import os
 
 import numpy as np
@@ -61,10 +62,17 @@ def test_a_full_disk_is_said_in_a_sentence_and_leaves_nothing(tmp_path, monkeypa
     X, y = problem()
     file, state = on_disk(tmp_path, X, y)
 
-    def full(*given):
-        raise OSError(errno.ENOSPC, "No space left on device")
+    class Full(io.RawIOBase):
+        def __init__(self, *given, **how):
+            os.close(given[0])
 
-    monkeypatch.setattr(disk_store.os, "pwrite", full)
+        def seek(self, *given):
+            return 0
+
+        def write(self, values):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk_store, "open", Full, raising=False)
     with pytest.raises(ValueError, match=r"numbers about rows cannot be written to .*: the disk is full"):
         MODELS["hinge"]()._fit_source(DiskSource(file, state), np.arange(2))
     assert not os.listdir(state)

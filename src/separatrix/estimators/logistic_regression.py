@@ -160,7 +160,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
     Notes
     -----
-    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there; Dask arrays and dataframes,
+    on the workers of the present client.
 
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
     all sums are double.

@@ -7,6 +7,7 @@ fixed tree; the client sees totals, of the size of the features.
 
 from __future__ import annotations
 
+import threading
 import time
 from asyncio import TimeoutError as StillWaiting
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ _GROUP_NUMBERS = 1 << 25  # at most, unless a single shard has more
 _ADDED = 16  # sums that a task adds up: a power of two
 _PATIENCE = 15.0  # seconds without a scheduler or a worker
 _ASKED = 0.5  # seconds between two looks at Ctrl-C and the connection
+_FETCHED = 5.0  # seconds for a result to come, before another look
 
 
 class Group(NamedTuple):
@@ -111,14 +113,17 @@ class DaskSource:
 
     def result(self, future: Any, look: Callable[[], None] = lambda: None) -> Any:
         """Wait for a future; ``look`` is called now and then."""
-        gone = 0.0
+        gone, done = 0.0, threading.Event()
+        future.add_done_callback(lambda _: done.set())
         while True:
-            try:
-                return future.result(timeout=_ASKED)
-            except (TimeoutError, StillWaiting):
-                look()
-            except CancelledError:
-                raise ConnectionError(self._lost("the scheduler")) from None
+            if done.wait(_ASKED):
+                try:
+                    return future.result(timeout=_FETCHED)
+                except (TimeoutError, StillWaiting, UnboundLocalError):
+                    pass  # the worker that had it was lost meanwhile (the last error is how Dask says so)
+                except CancelledError:
+                    raise ConnectionError(self._lost("the scheduler")) from None
+            look()
             missing = self._missing()
             gone = 0.0 if not missing else gone or time.monotonic()
             if gone and time.monotonic() - gone > _PATIENCE:

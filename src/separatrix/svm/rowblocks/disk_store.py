@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -121,38 +120,33 @@ class KeptNumbers:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(exist_ok=True)
-        self._files: dict[str, int] = {}
-        self._lock = threading.Lock()
-
-    def _file(self, name: str) -> int:
-        with self._lock:
-            if name not in self._files:
-                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
-                self._files[name] = os.open(self._folder / name, flags, 0o600)
-            return self._files[name]
 
     def read(self, name: str, begin: int, count: int) -> Floats:
         """Return numbers of neighbouring rows."""
         values = np.empty(count)
-        got = os.preadv(self._file(name), [values.data.cast("B")], 8 * begin) if count else 0
-        if got != 8 * count:
-            raise ValueError(f"the file {self._folder / name} ends early; was it changed?")
+        left: Any = values.data.cast("B")
+        with open(self._folder / name, "rb", buffering=0) as file:
+            file.seek(8 * begin)
+            while left:
+                got = file.readinto(left)
+                if not got:
+                    raise ValueError(f"the file {self._folder / name} ends early; was it changed?")
+                left = left[got:]
         return values
 
     def write(self, name: str, begin: int, values: Floats) -> None:
         """Keep numbers of neighbouring rows."""
-        left, place = np.ascontiguousarray(values, dtype=np.float64).data.cast("B"), 8 * begin
+        left: Any = np.ascontiguousarray(values, dtype=np.float64).data.cast("B")
         try:
-            while left:
-                done = os.pwrite(self._file(name), left, place)
-                left, place = left[done:], place + done
+            handle = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+            with open(handle, "wb", buffering=0) as file:
+                file.seek(8 * begin)
+                while left:
+                    left = left[file.write(left) :]
         except OSError as problem:
             reason = "the disk is full" if problem.errno == errno.ENOSPC else problem.strerror
             raise ValueError(f"numbers about rows cannot be written to the folder {self._folder}: {reason}") from None
 
     def close(self) -> None:
         """Remove the files."""
-        for handle in self._files.values():
-            os.close(handle)
-        self._files.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
