@@ -161,6 +161,18 @@ def weigh_classes(problem: Problem, class_weight: Any) -> None:
     problem.weights = check_weights(weights, problem.n, what="class_weight")
 
 
+def class_factors(class_weight: Any, classes: NDArray[Any], counts: Any) -> NDArray[np.float64] | None:
+    """Return the weight of each class, None where all weigh 1; ``counts`` are the examples of each, for "balanced"."""
+    if class_weight is None:
+        return None
+    from sklearn.utils.class_weight import compute_class_weight
+
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.asarray(np.sum(counts) / (len(classes) * np.asarray(counts, dtype=np.float64)))
+    by_class = compute_class_weight(class_weight, classes=classes, y=classes)
+    return check_weights(by_class, len(classes), what="class_weight")
+
+
 def refuse_weightless(problem: Problem) -> None:
     """Refuse a class of which every example has weight 0: nothing could be learned about it."""
     if problem.weights is None:

@@ -15,6 +15,7 @@ from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.loss_proofs import proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
+from separatrix.estimators.sharded import SourceProblem
 from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
 from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
@@ -136,12 +137,12 @@ class LinearSVM(SolvedClassifier):
 
     Notes
     -----
-    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there; Dask arrays and dataframes,
+    on the workers of the present client.
 
-    A sample weight
-    multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
-    double. With a free intercept and a finite C, columns far from the origin (timestamps) are read less their means;
-    the weights and the intercept are those of X as it is.
+    A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
+    all sums are double. With a free intercept and a finite C, columns far from the origin (timestamps) are read less
+    their means; the weights and the intercept are those of X as it is.
 
     Ctrl-C ends the run within a second or so; the estimator is then fitted with the best model so far and its
     gap, and KeyboardInterrupt is raised.
@@ -231,6 +232,10 @@ class LinearSVM(SolvedClassifier):
 
     # ------------------------------------------------------------------------------------------ learning
 
+    @property
+    def _shards_pay(self) -> bool:
+        return self.loss != "hinge" or self.C >= 1.0  # a small C leaves most rows at a bound, where ascent is faster
+
     def _start(self, problem: Problem, seed: int) -> list[Any]:
         codes = positives(len(problem.classes))
         if self._ratio > 0:
@@ -240,9 +245,10 @@ class LinearSVM(SolvedClassifier):
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
         if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
             del self.margin_bracket_
-        counted = self._costed_rows(problem)
+        sharded = self._sharded(problem, len(states))
+        counted = self._costed_rows(problem, sharded)
         bias, free = self._bias_kind()
-        if free and not math.isinf(self.C):
+        if free and not math.isinf(self.C) and sharded is None:
             counted = counted.centred()
         rows, costs, squares, kept = counted
         ratio = self._ratio
@@ -266,8 +272,13 @@ class LinearSVM(SolvedClassifier):
             if ratio > 0:
                 solve_sparsely(state, epochs, halted)
                 return
-            if isinstance(rows, DeviceRows):
-                state.run = self._device_run(problem, counted, state.positive, self.loss, fetch=self._fetches(problem))
+            if sharded is not None or isinstance(rows, DeviceRows):
+                fetch, which = self._fetches(problem), (state.positive, self.loss)
+                state.run = (
+                    self._device_run(problem, counted, *which, fetch=fetch)
+                    if sharded is None
+                    else self._shard_run(sharded, *which, fetch=fetch)
+                )
                 state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
                 state.run.go(epochs, halted)
                 return
@@ -346,8 +357,10 @@ class LinearSVM(SolvedClassifier):
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
 
-    def _fetches(self, problem: Problem) -> bool:
-        """Whether what is known of each row is kept: of rows on a device only if they are few."""
+    def _fetches(self, problem: Any) -> bool:
+        """Whether what is known of each row is kept: of rows on a device only if they are few, of others in memory."""
+        if isinstance(problem, SourceProblem):
+            return False
         numbers = problem.n * len(positives(len(problem.classes)))
         return not isinstance(problem.rows, DeviceRows) or numbers <= _MOST_FETCHED
 

@@ -55,7 +55,7 @@ def far_columns(rows: Rows) -> NDArray[np.intp]:
     n, d = rows.shape
     some = np.unique(np.linspace(0, n - 1, _HEAD).astype(np.intp))
     columns, low, high = _ends(rows.values[some], np.arange(d))
-    columns = columns[_far(low, high)]
+    columns = columns[far(low, high)]
     together = max(1, _TOGETHER // d)
     lows, highs = np.full(d, np.inf), np.full(d, -np.inf)
     for first in range(0, n, together):
@@ -64,11 +64,12 @@ def far_columns(rows: Rows) -> NDArray[np.intp]:
         columns, low, high = _ends(rows.values[first : first + together], columns)
         lows[columns] = np.minimum(lows[columns], low)
         highs[columns] = np.maximum(highs[columns], high)
-        columns = columns[_far(lows[columns], highs[columns])]
+        columns = columns[far(lows[columns], highs[columns])]
     return columns
 
 
-def _far(low: Floats, high: Floats) -> NDArray[np.bool_]:
+def far(low: Floats, high: Floats) -> NDArray[np.bool_]:
+    """Return which columns with these ranges are far from the origin."""
     return (high - low <= _NEAR * np.minimum(np.abs(low), np.abs(high))) & (low * high > 0.0)
 
 
