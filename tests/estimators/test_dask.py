@@ -154,7 +154,7 @@ def test_bad_partitions_are_named(client, sentence):
 def test_what_needs_rows_in_memory_is_refused(client):
     with pytest.raises(ValueError, match="warm_start needs rows in memory; those of X are on Dask workers"):
         sx.LinearSVM(warm_start=True).fit(cut(X), cut(Y))
-    with pytest.raises(ValueError, match="use 'ovr', or rows in memory"):
+    with pytest.raises(ValueError, match="use 'ovr', or such rows"):
         sx.LogisticRegression().fit(cut(X), cut(Y))
     with pytest.raises(TypeError, match=r"Perceptron learns from rows in memory only: gather them there \(X.compute"):
         sx.Perceptron().fit(cut(X), cut(Y))
