@@ -103,6 +103,28 @@ def test_a_model_file_is_the_run_of_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("estimator", "parameters"),
+    [
+        ("Perceptron", {"eta0": 0.5, "readout": "pocket", "shuffle": False, "max_iter": 3}),
+        ("Neuron", {"loss": "log", "eta0": 0.5, "batch_size": "all", "stop": "epochs:5"}),
+        ("PassiveAggressive", {"variant": "pa2", "C": 2, "random_state": 3, "stop": "epochs:5"}),
+        ("AROW", {"r": 1, "covariance": "full", "shuffle": False, "stop": "epochs:2"}),
+        ("LinearSVM", {"C": 1, "loss": "squared_hinge", "random_state": 0}),
+        ("KernelPerceptron", {"kernel": "poly", "gamma": 1, "degree": 2, "coef0": 1, "bias": 1, "max_iter": 5}),
+        ("KernelSVM", {"C": 10, "kernel": "rbf", "gamma": 1}),
+    ],
+)
+def test_a_report_is_one_page_about_the_points(estimator: str, parameters: dict[str, Any]) -> None:
+    named = {"names": ["class", "class"], "labels": ["<b>no</b>", "yes"]}
+    status, _, body = ask(
+        "POST", "/token/api/report", GOOD, {**XOR, **named, "estimator": estimator, "parameters": parameters}
+    )
+    assert status == 200, body
+    assert b"<!doctype html>" in body[:20].lower()
+    assert b"<b>no</b>" not in body
+
+
+@pytest.mark.parametrize(
     ("what", "body", "status", "why"),
     [
         ("certificate", b"{", 400, "Expecting"),
@@ -116,6 +138,7 @@ def test_a_model_file_is_the_run_of_the_page(tmp_path: Path) -> None:
         ("model", {**XOR, "estimator": "Perceptron", "parameters": {"max_iter": 10**9}}, 400, "max_iter"),
         ("model", {**XOR, "estimator": "Perceptron", "parameters": {"evil": 1}}, 400, "evil"),
         ("model", {**XOR, "estimator": "Perceptron"}, 400, "parameters"),
+        ("report", {**XOR, "estimator": "Perceptron", "parameters": {}}, 400, "names"),
     ],
 )
 def test_bad_requests_get_one_sentence(what: str, body: Any, status: int, why: str) -> None:

@@ -54,10 +54,13 @@ export function beginServer(store, epochs) {
     $("save-certificate").disabled = false;
   });
   click("save-certificate", async () => download("certificate.json", JSON.stringify(certificate, null, 1), "application/json"));
-  click("save-model", async () => {
+  const save = (method, file) => async () => {
     const { name, parameters } = estimatorOf(store.state.models[0], Math.max(epochs(), 1));
-    const answer = await ask("model", { ...points(), estimator: name, parameters });
-    download("model.sx", await answer.blob(), "application/octet-stream");
-  });
+    const { names, labels } = store.state;
+    const answer = await ask(method, { ...points(), names, labels, estimator: name, parameters });
+    download(file, await answer.blob(), "application/octet-stream");
+  };
+  click("save-model", save("model", "model.sx"));
+  click("save-report", save("report", "report.html"));
   store.onChange(() => { $("certificate").hidden = true; $("save-certificate").disabled = true; });
 }
