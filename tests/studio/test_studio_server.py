@@ -167,7 +167,7 @@ def test_a_model_file_gives_the_page_its_algorithm(run: Any, tmp_path: Path) -> 
     (served,) = re.findall(r'<script type="application/json" id="served">(.*?)</script>', page)
     model = json.loads(served)["model"]
     script = (
-        "import { modelOf } from './web/reopened.mjs'; import { estimatorLine } from './web/models.mjs';"
+        "import { modelOf } from './web/reopened.mjs'; import { estimatorLine } from './web/repeat.mjs';"
         "console.log(estimatorLine(modelOf(JSON.parse(process.argv[1])), 3));"
     )
     command = ["node", "--input-type=module", "-e", script, json.dumps(model)]
