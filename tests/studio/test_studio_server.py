@@ -195,3 +195,15 @@ def test_the_served_page_certifies_and_saves_a_model(browser: Any, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "not separable" in done.stdout
     assert sx.load(tmp_path / "model.sx").n_updates_ > 0
+
+
+def test_columns_of_numbers_are_found_beside_texts(run: Any, tmp_path: Path) -> None:
+    words = ["alpha", "beta", "gamma", "delta", "theta", "kappa", "sigma"]
+    notes = [" ".join(words[(k + 3 * j) % 7] for j in range(12)) for k in range(60)]
+    rows = [f'"{note} {k}",{k % 7},{k % 5}.5,{"xy"[k % 2]}' for k, note in enumerate(notes)]
+    (tmp_path / "texts.csv").write_text("\n".join(["note,a,b,label", *rows]) + "\n", encoding="utf-8")
+    status, _, messages = run("studio", "texts.csv", "--target", "label", "--y", "b", "-o", "page.html")
+    assert status == 0, messages
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '"x": [0.0, 0.5, 1.0, 1.5, 2.0, 2.5' in page
+    assert '"names": ["a", "b"]' in page

@@ -107,7 +107,12 @@ def _state(
         chosen.append(rows.names.index(name if name is not None else rows.names[place]))
     if chosen[0] == chosen[1]:
         raise ValueError(f"--x and --y are the same column, {rows.names[chosen[0]]}")
-    pairs = [[float(row[place]) for place in chosen] for row in rows.X]
+    X = (
+        rows.X.tocsc()[:, chosen].toarray()
+        if hasattr(rows.X, "tocsc")
+        else [[row[k] for k in chosen] for row in rows.X]
+    )
+    pairs = [[float(value) for value in row] for row in X]
     return state_of(pairs, rows.y, [rows.names[place] for place in chosen], positive)
 
 
