@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -191,8 +192,10 @@ def test_the_served_page_certifies_and_saves_a_model(browser: Any, tmp_path: Pat
                 timeout=120, check=False,
             )  # fmt: skip
         finally:
-            server.terminate()
+            server.send_signal(signal.SIGINT)
+            ended = server.wait(20)
     assert done.returncode == 0, done.stderr
+    assert ended == 0
     assert "not separable" in done.stdout
     assert sx.load(tmp_path / "model.sx").n_updates_ > 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,7 +88,8 @@ def studio(
         if browser:
             webbrowser.open(address)
 
-    serve(state, port=port, ready=ready)
+    with suppress(KeyboardInterrupt):  # the end of a server, not an accident
+        serve(state, port=port, ready=ready)
 
 
 def _state(

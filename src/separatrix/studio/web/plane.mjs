@@ -137,7 +137,7 @@ export function arrow(pen, from, to, style, label) {
     true,
   );
   if (label)
-    pen.text(label, (from[0] + to[0]) / 2 - 10 * v, (from[1] + to[1]) / 2 + 12 * u, {
+    pen.text(label, (from[0] + to[0]) / 2 - 26 * v, (from[1] + to[1]) / 2 + 13 * u, {
       fill: style.stroke,
       size: 12,
       align: "center",
