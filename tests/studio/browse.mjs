@@ -16,18 +16,38 @@ export class Studio {
   async open() {
     this.browser = await chromium.launch({
       executablePath: this.browserPath,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
     });
   }
 
   // A page in a context of its own, with everything that goes wrong on it in `page.faults`.
   async page({ fragment = "", context, ...options } = {}) {
-    const own = context ?? await this.browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce", acceptDownloads: true, ...options });
+    const own =
+      context ??
+      (await this.browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        reducedMotion: "reduce",
+        acceptDownloads: true,
+        ...options,
+      }));
     const page = await own.newPage();
     page.faults = [];
-    page.on("console", (message) => { if (message.type() !== "log") page.faults.push(`console: ${message.text()}`); });
+    page.on("console", (message) => {
+      if (message.type() !== "log") page.faults.push(`console: ${message.text()}`);
+    });
     page.on("pageerror", (error) => page.faults.push(`error: ${error.message}`));
-    page.on("request", (request) => { if (!/^(data|blob):/.test(request.url()) && request.url().split("#")[0] !== this.url) page.faults.push(`request: ${request.url()}`); });
+    page.on("request", (request) => {
+      if (!/^(data|blob):/.test(request.url()) && request.url().split("#")[0] !== this.url)
+        page.faults.push(`request: ${request.url()}`);
+    });
     await page.goto(this.url + fragment);
     await page.waitForSelector("html[data-ready]");
     await settled(page);
@@ -38,9 +58,12 @@ export class Studio {
 // Wait until the worker has answered everything and the page has drawn it.
 export async function settled(page) {
   await page.evaluate(async () => {
-    const still = () => window.studio.client.open.size === 0 && window.studio.client.waiting.size === 0 && !window.studio.asked;
+    const still = () =>
+      window.studio.client.open.size === 0 && window.studio.client.waiting.size === 0 && !window.studio.asked;
     for (let calm = 0; calm < 2;) {
-      await new Promise((resolve) => { setTimeout(resolve, 4); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 4);
+      });
       calm = still() ? calm + 1 : 0;
     }
   });
@@ -57,14 +80,25 @@ export async function press(page, ...keys) {
 }
 
 // Everything that is seen of the run where it stands, as text.
-export const seen = (page) => page.evaluate(() => JSON.stringify({ frames: window.studio.now?.frames, step: window.studio.now?.step }, (_, value) => (ArrayBuffer.isView(value) ? [...value].map(String) : value)));
-export const state = (page) => page.evaluate(() => { const { points, names, labels, models } = window.studio.store.state; return JSON.stringify({ points, names, labels, models }); });
+export const seen = (page) =>
+  page.evaluate(() =>
+    JSON.stringify({ frames: window.studio.now?.frames, step: window.studio.now?.step }, (_, value) =>
+      ArrayBuffer.isView(value) ? [...value].map(String) : value,
+    ),
+  );
+export const state = (page) =>
+  page.evaluate(() => {
+    const { points, names, labels, models } = window.studio.store.state;
+    return JSON.stringify({ points, names, labels, models });
+  });
 export const text = (page, selector) => page.locator(selector).textContent();
 
 export function equal(a, b, what = "") {
   if (a !== b) throw new Error(`${what} ${String(a).slice(0, 400)} !== ${String(b).slice(0, 400)}`);
 }
-export function holds(condition, what) { if (!condition) throw new Error(what); }
+export function holds(condition, what) {
+  if (!condition) throw new Error(what);
+}
 
 // Check claims {name: async function} in their order, and print what went wrong with each, null if nothing.
 export async function check(claims, only = null) {

@@ -1,4 +1,5 @@
-// What a person does in the studio, in Chromium: node claims.mjs CHROMIUM STUDIO.HTML [CLAIM] prints what went wrong with each.
+// What a person does in the studio, in Chromium: node claims.mjs CHROMIUM STUDIO.HTML [CLAIM] prints what went wrong
+// with each.
 import { readFileSync } from "node:fs";
 import { AXE, Studio, check, choose, equal, holds, press, seen, settled, state, text } from "./browse.mjs";
 import { RUNS, EPOCHS, bitsOf, pointsOf } from "./wasm_bits.mjs";
@@ -23,7 +24,10 @@ async function clickAt(page, x, y) {
 }
 
 async function pasted(page, csv) {
-  await page.evaluate((value) => { document.getElementById("import").open = true; document.getElementById("csv").value = value; }, csv);
+  await page.evaluate((value) => {
+    document.getElementById("import").open = true;
+    document.getElementById("csv").value = value;
+  }, csv);
   await page.click("#read");
   await settled(page);
 }
@@ -49,8 +53,11 @@ const claims = {
         await page.evaluate((step) => window.studio.seek(step), start);
         await settled(page);
         const before = await seen(page);
-        for (const id of ["#forward", "#epoch-forward", "#forward"]) { await page.click(id); await settled(page); }
-        holds(await seen(page) !== before, `${model}: nothing moved`);
+        for (const id of ["#forward", "#epoch-forward", "#forward"]) {
+          await page.click(id);
+          await settled(page);
+        }
+        holds((await seen(page)) !== before, `${model}: nothing moved`);
         await page.evaluate((step) => window.studio.seek(step), start + 1);
         await settled(page);
         await page.click("#back");
@@ -81,13 +88,17 @@ const claims = {
     await clickAt(page, 0.7, 0.5);
     equal(await count(page), 2);
     const [first, second] = JSON.parse(await state(page)).points;
-    holds(first.c === 1 && second.c === 0 && first.x < second.x && Math.abs(first.y - second.y) < 1e-9, JSON.stringify([first, second]));
+    holds(
+      first.c === 1 && second.c === 0 && first.x < second.x && Math.abs(first.y - second.y) < 1e-9,
+      JSON.stringify([first, second]),
+    );
     await page.check("input[name=tool][value='move']");
     const before = await state(page);
     const box = await page.locator("#plane").boundingBox();
     await page.mouse.move(box.x + 0.3 * box.width, box.y + 0.5 * box.height);
     await page.mouse.down();
-    for (let k = 1; k <= 5; k += 1) await page.mouse.move(box.x + (0.3 + 0.02 * k) * box.width, box.y + 0.4 * box.height);
+    for (let k = 1; k <= 5; k += 1)
+      await page.mouse.move(box.x + (0.3 + 0.02 * k) * box.width, box.y + 0.4 * box.height);
     await page.mouse.up();
     await settled(page);
     holds(JSON.parse(await state(page)).points[0].x > first.x, "the point did not move");
@@ -128,7 +139,10 @@ const claims = {
     const kept = await state(page);
     for (const fragment of ["#s=%%%", "#s=AAAA", `#s=${"A".repeat(300_000)}`, "#s="]) {
       const other = await studio.page({ context: page.context(), fragment });
-      holds((await text(other, "#notice")).startsWith("The link"), `${fragment.slice(0, 9)}: ${await text(other, "#notice")}`);
+      holds(
+        (await text(other, "#notice")).startsWith("The link"),
+        `${fragment.slice(0, 9)}: ${await text(other, "#notice")}`,
+      );
       equal(await state(other), kept, fragment.slice(0, 9));
       equal(other.faults.join("; "), "");
       await other.close();
@@ -138,11 +152,29 @@ const claims = {
 
   "a link with hostile values is refused or brought within bounds": async () => {
     const page = await studio.page();
-    const fragmentOf = (value) => page.evaluate(async (kept) => {
-      const bytes = new Uint8Array(await new Response(new Blob([JSON.stringify(kept)]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
-      return `#s=${btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_")}`;
-    }, value);
-    const hostile = { v: 1, p: [0, 1, 2, 3], c: "01", n: ["<img src=x onerror=alert(1)>", "a".repeat(5000)], l: ["</script><script>alert(1)</script>", "x"], m: [{ id: "__proto__", eta: -5 }, { id: "pa", C: 1e300, variant: "constructor" }], t: 1e18 };
+    const fragmentOf = (value) =>
+      page.evaluate(async (kept) => {
+        const bytes = new Uint8Array(
+          await new Response(
+            new Blob([JSON.stringify(kept)]).stream().pipeThrough(new CompressionStream("deflate-raw")),
+          ).arrayBuffer(),
+        );
+        return `#s=${btoa(String.fromCharCode(...bytes))
+          .replaceAll("+", "-")
+          .replaceAll("/", "_")}`;
+      }, value);
+    const hostile = {
+      v: 1,
+      p: [0, 1, 2, 3],
+      c: "01",
+      n: ["<img src=x onerror=alert(1)>", "a".repeat(5000)],
+      l: ["</script><script>alert(1)</script>", "x"],
+      m: [
+        { id: "__proto__", eta: -5 },
+        { id: "pa", C: 1e300, variant: "constructor" },
+      ],
+      t: 1e18,
+    };
     const other = await studio.page({ fragment: await fragmentOf(hostile) });
     equal(await other.locator("img").count(), 0);
     const got = JSON.parse(await state(other));
@@ -158,9 +190,15 @@ const claims = {
 
   "odd CSV files are read": async () => {
     const page = await studio.page();
-    await pasted(page, "\ufeffhöhe;\"breite \"\"b\"\"\";klasse\r\n1,5;2;<b>ja</b>\r\n\r\n\"2,5\";-3e-1;nein\r\n;4;ja\r\n");
+    await pasted(page, '\ufeffhöhe;"breite ""b""";klasse\r\n1,5;2;<b>ja</b>\r\n\r\n"2,5";-3e-1;nein\r\n;4;ja\r\n');
     let got = JSON.parse(await state(page));
-    equal(JSON.stringify(got.points), JSON.stringify([{ x: 1.5, y: 2, c: 0 }, { x: 2.5, y: -0.3, c: 1 }]));
+    equal(
+      JSON.stringify(got.points),
+      JSON.stringify([
+        { x: 1.5, y: 2, c: 0 },
+        { x: 2.5, y: -0.3, c: 1 },
+      ]),
+    );
     equal(got.names[1], 'breite "b"');
     holds((await text(page, "#notice")).includes("1 row left out"), await text(page, "#notice"));
     await choose(page, "#columns [data-field=positive]", "<b>ja</b>");
@@ -193,7 +231,12 @@ const claims = {
     await press(page, "ArrowLeft", "ArrowUp", "Enter");
     equal(await count(page), 1);
     await press(page, "ArrowRight", "ArrowRight", "Enter", "n", "c");
-    equal(JSON.parse(await state(page)).points.map(({ c }) => c).join(""), "01");
+    equal(
+      JSON.parse(await state(page))
+        .points.map(({ c }) => c)
+        .join(""),
+      "01",
+    );
     const { x } = JSON.parse(await state(page)).points[0];
     await press(page, "Shift+ArrowRight");
     holds(JSON.parse(await state(page)).points[0].x > x, "the point did not move");
@@ -216,9 +259,14 @@ const claims = {
     const reached = new Set();
     for (let k = 0; k < 60; k += 1) {
       await page.keyboard.press("Tab");
-      reached.add(await page.evaluate(() => document.activeElement.id || document.activeElement.dataset.field || document.activeElement.name));
+      reached.add(
+        await page.evaluate(
+          () => document.activeElement.id || document.activeElement.dataset.field || document.activeElement.name,
+        ),
+      );
     }
-    for (const id of ["plane", "play", "scrubber", "sets", "id", "eta", "copy-link", "python"]) holds(reached.has(id), `Tab does not reach ${id}: ${[...reached].join(" ")}`);
+    for (const id of ["plane", "play", "scrubber", "sets", "id", "eta", "copy-link", "python"])
+      holds(reached.has(id), `Tab does not reach ${id}: ${[...reached].join(" ")}`);
     await closed(page);
   },
 
@@ -233,13 +281,20 @@ const claims = {
       const steps = timeline.starts.slice(1);
       const inNode = steps.map((step) => bitsOf(timeline.seek(step).weights));
       timeline.end();
-      const inPage = await page.evaluate(async ({ x, codes, plan: planned, steps: wanted }) => {
-        const { client } = window.studio;
-        await client.ask("load", { points: { x: Float64Array.from(x), codes: Int32Array.from(codes) }, models: [planned], step: 0 });
-        const out = [];
-        for (const step of wanted) out.push([...(await client.ask("seek", { step })).frames[0].weights]);
-        return out;
-      }, { x: [...points.x], codes: [...points.codes], plan: plan(model), steps });
+      const inPage = await page.evaluate(
+        async ({ x, codes, plan: planned, steps: wanted }) => {
+          const { client } = window.studio;
+          await client.ask("load", {
+            points: { x: Float64Array.from(x), codes: Int32Array.from(codes) },
+            models: [planned],
+            step: 0,
+          });
+          const out = [];
+          for (const step of wanted) out.push([...(await client.ask("seek", { step })).frames[0].weights]);
+          return out;
+        },
+        { x: [...points.x], codes: [...points.codes], plan: plan(model), steps },
+      );
       equal(inPage.map(bitsOf).join("\n"), inNode.join("\n"), JSON.stringify(model));
     }
     await closed(page);
@@ -247,7 +302,7 @@ const claims = {
 
   "pictures, points and steps can be saved": async () => {
     const page = await studio.page();
-    await pasted(page, "a,b,label\n1,2,=HYPERLINK(1)\n3,4,\"x <script>\"\n");
+    await pasted(page, 'a,b,label\n1,2,=HYPERLINK(1)\n3,4,"x <script>"\n');
     await page.click("#last");
     await settled(page);
     const saved = async (button) => {
@@ -271,8 +326,15 @@ const claims = {
 
   "every stop of the five tours stands where its text says": async () => {
     const page = await studio.page({ fragment: "#tour=000" });
-    const weights = () => page.evaluate(() => [...window.studio.now.frames[0].current].map((value) => Math.round(value * 1e9) / 1e9).join(" "));
-    const known = { "000": ["0 0 1", "1 1 0", "2 0 -1", "2 -1 0", "2 -1 0"], "001": ["1 0 0", "0.5 1 -1", "0.5 1 -1"], "004": ["0 0 0", "0.3 0.1 0.1"] };
+    const weights = () =>
+      page.evaluate(() =>
+        [...window.studio.now.frames[0].current].map((value) => Math.round(value * 1e9) / 1e9).join(" "),
+      );
+    const known = {
+      "000": ["0 0 1", "1 1 0", "2 0 -1", "2 -1 0", "2 -1 0"],
+      "001": ["1 0 0", "0.5 1 -1", "0.5 1 -1"],
+      "004": ["0 0 0", "0.3 0.1 0.1"],
+    };
     for (const id of ["000", "001", "002", "003", "004"]) {
       await choose(page, "#tours", id);
       for (let at = 0; await page.locator("#tour").isVisible(); at += 1) {
@@ -290,6 +352,19 @@ const claims = {
     await closed(page);
   },
 
+  "a rule refuses parameters that cannot be": async () => {
+    const core = await Core.load(readFileSync(new URL("../../src/separatrix/studio/core.wasm", import.meta.url)));
+    const planned = plan(checkedModel({ id: "perceptron" }));
+    planned.settings.parameters.eta = -1;
+    let problem = "";
+    try {
+      new Timeline(core, pointsOf("xor"), planned).end();
+    } catch (refused) {
+      problem = refused.message;
+    }
+    equal(problem, "eta must be positive");
+  },
+
   "a failure of the core is a message, and the page goes on": async () => {
     const page = await studio.page();
     await page.evaluate(() => window.studio.client.newest("run", "no such method", {}, () => {}));
@@ -304,7 +379,9 @@ const claims = {
   "two models step together on the same points": async () => {
     const page = await studio.page();
     await choose(page, "#sets", "moons");
-    await page.evaluate(() => { document.getElementById("compare").open = true; });
+    await page.evaluate(() => {
+      document.getElementById("compare").open = true;
+    });
     await choose(page, "#model-1 select", "svm");
     await page.evaluate(() => window.studio.seek(100));
     await settled(page);
@@ -316,7 +393,10 @@ const claims = {
 
   "20,000 points step, and memory stays flat": async () => {
     const core = await Core.load(readFileSync(new URL("../../src/separatrix/studio/core.wasm", import.meta.url)));
-    for (const [n, steps] of [[20_000, 300], [500, 10_000]]) {
+    for (const [n, steps] of [
+      [20_000, 300],
+      [500, 10_000],
+    ]) {
       const x = Float64Array.from({ length: 2 * n }, (_, k) => Math.sin(k * 12.9898) * 3);
       const codes = Int32Array.from({ length: n }, (_, k) => (x[2 * k] + x[2 * k + 1] > 0.1 ? 1 : 0));
       const timeline = new Timeline(core, { x, codes }, plan(checkedModel({ id: "perceptron", epochs: 30 })));
@@ -330,7 +410,11 @@ const claims = {
 
   "axe finds nothing at three widths, in light and dark": async () => {
     const page = await studio.page({ bypassCSP: true });
-    await page.evaluate(() => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
+    await page.evaluate(() =>
+      document.querySelectorAll("details").forEach((each) => {
+        each.open = true;
+      }),
+    );
     await page.click("#update");
     await page.addScriptTag({ path: AXE });
     for (const width of [360, 768, 1280]) {
@@ -338,9 +422,25 @@ const claims = {
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme });
         await settled(page);
-        equal(await page.evaluate(() => Math.max(0, document.scrollingElement.scrollWidth - window.innerWidth)), 0, `${width}: too wide by`);
+        equal(
+          await page.evaluate(() => Math.max(0, document.scrollingElement.scrollWidth - window.innerWidth)),
+          0,
+          `${width}: too wide by`,
+        );
         const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-        equal(violations.map((each) => `${each.id}: ${each.nodes.slice(0, 2).map((node) => node.html).join(" | ")}`).join("; "), "", `${width} ${colorScheme}:`);
+        equal(
+          violations
+            .map(
+              (each) =>
+                `${each.id}: ${each.nodes
+                  .slice(0, 2)
+                  .map((node) => node.html)
+                  .join(" | ")}`,
+            )
+            .join("; "),
+          "",
+          `${width} ${colorScheme}:`,
+        );
       }
     }
     await closed(page);

@@ -89,7 +89,7 @@ def test_commands_show_the_same_runs(run: Any, tmp_path: Path) -> None:
 @needs_node
 def test_commands_fit_the_models_that_trace_does_not_show(run: Any, tmp_path: Path) -> None:
     script = (
-        "import { checkedModel, commandLine } from './web/models.mjs';"
+        "import { checkedModel } from './web/models.mjs'; import { commandLine } from './web/repeat.mjs';"
         "for (const id of ['svm', 'kernelPerceptron', 'kernelSvm'])"
         " console.log(commandLine(checkedModel({ id, kernel: 'poly' }), 3, 'points.csv'));"
     )

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,28 @@ def test_a_model_file_is_the_run_of_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("estimator", "parameters"),
+    [
+        ("Perceptron", {"eta0": 0.5, "readout": "pocket", "shuffle": False, "max_iter": 3}),
+        ("Neuron", {"loss": "log", "eta0": 0.5, "batch_size": "all", "stop": "epochs:5"}),
+        ("PassiveAggressive", {"variant": "pa2", "C": 2, "random_state": 3, "stop": "epochs:5"}),
+        ("AROW", {"r": 1, "covariance": "full", "shuffle": False, "stop": "epochs:2"}),
+        ("LinearSVM", {"C": 1, "loss": "squared_hinge", "random_state": 0}),
+        ("KernelPerceptron", {"kernel": "poly", "gamma": 1, "degree": 2, "coef0": 1, "bias": 1, "max_iter": 5}),
+        ("KernelSVM", {"C": 10, "kernel": "rbf", "gamma": 1}),
+    ],
+)
+def test_a_report_is_one_page_about_the_points(estimator: str, parameters: dict[str, Any]) -> None:
+    named = {"names": ["class", "class"], "labels": ["<b>no</b>", "yes"]}
+    status, _, body = ask(
+        "POST", "/token/api/report", GOOD, {**XOR, **named, "estimator": estimator, "parameters": parameters}
+    )
+    assert status == 200, body
+    assert b"<!doctype html>" in body[:20].lower()
+    assert b"<b>no</b>" not in body
+
+
+@pytest.mark.parametrize(
     ("what", "body", "status", "why"),
     [
         ("certificate", b"{", 400, "Expecting"),
@@ -116,6 +139,7 @@ def test_a_model_file_is_the_run_of_the_page(tmp_path: Path) -> None:
         ("model", {**XOR, "estimator": "Perceptron", "parameters": {"max_iter": 10**9}}, 400, "max_iter"),
         ("model", {**XOR, "estimator": "Perceptron", "parameters": {"evil": 1}}, 400, "evil"),
         ("model", {**XOR, "estimator": "Perceptron"}, 400, "parameters"),
+        ("report", {**XOR, "estimator": "Perceptron", "parameters": {}}, 400, "names"),
     ],
 )
 def test_bad_requests_get_one_sentence(what: str, body: Any, status: int, why: str) -> None:
@@ -144,7 +168,7 @@ def test_a_model_file_gives_the_page_its_algorithm(run: Any, tmp_path: Path) -> 
     (served,) = re.findall(r'<script type="application/json" id="served">(.*?)</script>', page)
     model = json.loads(served)["model"]
     script = (
-        "import { modelOf } from './web/reopened.mjs'; import { estimatorLine } from './web/models.mjs';"
+        "import { modelOf } from './web/reopened.mjs'; import { estimatorLine } from './web/repeat.mjs';"
         "console.log(estimatorLine(modelOf(JSON.parse(process.argv[1])), 3));"
     )
     command = ["node", "--input-type=module", "-e", script, json.dumps(model)]
@@ -168,7 +192,21 @@ def test_the_served_page_certifies_and_saves_a_model(browser: Any, tmp_path: Pat
                 timeout=120, check=False,
             )  # fmt: skip
         finally:
-            server.terminate()
+            server.send_signal(signal.SIGINT)
+            ended = server.wait(20)
     assert done.returncode == 0, done.stderr
+    assert ended == 0
     assert "not separable" in done.stdout
     assert sx.load(tmp_path / "model.sx").n_updates_ > 0
+
+
+def test_columns_of_numbers_are_found_beside_texts(run: Any, tmp_path: Path) -> None:
+    words = ["alpha", "beta", "gamma", "delta", "theta", "kappa", "sigma"]
+    notes = [" ".join(words[(k + 3 * j) % 7] for j in range(12)) for k in range(60)]
+    rows = [f'"{note} {k}",{k % 7},{k % 5}.5,{"xy"[k % 2]}' for k, note in enumerate(notes)]
+    (tmp_path / "texts.csv").write_text("\n".join(["note,a,b,label", *rows]) + "\n", encoding="utf-8")
+    status, _, messages = run("studio", "texts.csv", "--target", "label", "--y", "b", "-o", "page.html")
+    assert status == 0, messages
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '"x": [0.0, 0.5, 1.0, 1.5, 2.0, 2.5' in page
+    assert '"names": ["a", "b"]' in page

@@ -1,5 +1,5 @@
-// The widget as a notebook would show it: node widget.mjs CHROMIUM PAGE.HTML WIDGET.JS goes to the end of the run in the
-// cell and prints what came back.
+// The widget as a notebook would show it: node widget.mjs CHROMIUM PAGE.HTML WIDGET.JS goes to the end of the run in
+// the cell and prints what came back.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Studio } from "./browse.mjs";
@@ -10,13 +10,28 @@ writeFileSync(notebook, "<!doctype html><title>A notebook</title><div id=cell></
 const studio = new Studio(browserPath, notebook);
 await studio.open();
 const page = await studio.browser.newPage();
-page.on("pageerror", (error) => { throw error; });
+page.on("pageerror", (error) => {
+  throw error;
+});
 await page.goto(studio.url);
-await page.evaluate(async ([source, html]) => {
-  const { default: { render } } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
-  const model = { get: () => html, set: (_, value) => { window.run = value; }, save_changes: () => { window.saved = true; } };
-  render({ model, el: document.getElementById("cell") });
-}, [readFileSync(widget, "utf8"), readFileSync(file, "utf8")]);
+await page.evaluate(
+  async ([source, html]) => {
+    const {
+      default: { render },
+    } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+    const model = {
+      get: () => html,
+      set: (_, value) => {
+        window.run = value;
+      },
+      save_changes: () => {
+        window.saved = true;
+      },
+    };
+    render({ model, el: document.getElementById("cell") });
+  },
+  [readFileSync(widget, "utf8"), readFileSync(file, "utf8")],
+);
 const cell = page.frameLocator("iframe");
 await cell.locator("html[data-ready]").waitFor();
 await cell.locator("#last").click();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,7 +88,8 @@ def studio(
         if browser:
             webbrowser.open(address)
 
-    serve(state, port=port, ready=ready)
+    with suppress(KeyboardInterrupt):  # the end of a server, not an accident
+        serve(state, port=port, ready=ready)
 
 
 def _state(
@@ -107,7 +109,12 @@ def _state(
         chosen.append(rows.names.index(name if name is not None else rows.names[place]))
     if chosen[0] == chosen[1]:
         raise ValueError(f"--x and --y are the same column, {rows.names[chosen[0]]}")
-    pairs = [[float(row[place]) for place in chosen] for row in rows.X]
+    X = (
+        rows.X.tocsc()[:, chosen].toarray()
+        if hasattr(rows.X, "tocsc")
+        else [[row[k] for k in chosen] for row in rows.X]
+    )
+    pairs = [[float(value) for value in row] for row in X]
     return state_of(pairs, rows.y, [rows.names[place] for place in chosen], positive)
 
 

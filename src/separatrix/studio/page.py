@@ -17,7 +17,7 @@ from typing import Any
 
 FOLDER = Path(__file__).with_name("web")
 CORE = Path(__file__).with_name("core.wasm")
-_IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "\./(\w+)\.mjs";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([\w$,\s]+)\} from "\./(\w+)\.mjs";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|function|const) ([\w$]+))", re.MULTILINE)
 
 
@@ -72,7 +72,7 @@ def _add(name: str, parts: dict[str, str]) -> None:
     for _, other in _IMPORT.findall(source):
         _add(other, parts)
     exported = ", ".join(_EXPORT.findall(source))
-    body = _EXPORT.sub("", _IMPORT.sub(r"const { \1 } = \2_module;\n", source))
+    body = _EXPORT.sub("", _IMPORT.sub(r"const {\1} = \2_module;\n", source))
     parts[name] = f"const {name}_module = (() => {{\n{body}return {{ {exported} }};\n}})();\n"
 
 

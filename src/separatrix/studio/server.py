@@ -1,4 +1,4 @@
-"""The studio as a page of this machine, with what only Python does: exact certificates and model files.
+"""The studio as a page of this machine, with what only Python does: certificates, reports and model files.
 
 ``application`` answers under one random path, to requests that name this machine as their host and, where they change
 or compute something, come from the page itself. It serves no files, and every body has a size limit. Starlette and
@@ -48,6 +48,7 @@ def application(state: dict[str, Any] | None, token: str, port: int) -> ASGIApp:
         Route("/", page),
         Route("/api/certificate", _answer(_certificate), methods=["POST"]),
         Route("/api/model", _answer(_model), methods=["POST"]),
+        Route("/api/report", _answer(_report), methods=["POST"]),
     ]
     return _Guard(Starlette(routes=routes), token, port)
 
@@ -122,11 +123,7 @@ def _model(points: Points, asked: dict[str, Any]) -> Response:
 
     import separatrix
 
-    name, parameters = asked["estimator"], asked["parameters"]
-    if name not in ESTIMATORS or not isinstance(parameters, dict):
-        raise ValueError(f"the estimator must be one of {', '.join(ESTIMATORS)}")
-    if not 1 <= parameters.get("max_iter", 1) <= 10_000:
-        raise ValueError("max_iter must be from 1 to 10,000")
+    name, parameters = _estimator(asked)
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")  # the page shows how the run ended
         path = Path(folder) / "model.sx"
@@ -134,6 +131,26 @@ def _model(points: Points, asked: dict[str, Any]) -> Response:
         content = path.read_bytes()
     disposition = {"Content-Disposition": 'attachment; filename="model.sx"'}
     return Response(content, media_type="application/octet-stream", headers={**_HEADERS, **disposition})
+
+
+def _report(points: Points, asked: dict[str, Any]) -> Response:
+    """Answer with the report of the model on the points, one HTML file."""
+    from separatrix.studio.reports import report_of
+
+    name, parameters = _estimator(asked)
+    page = report_of(points, asked["names"], asked["labels"], name, parameters)
+    disposition = {"Content-Disposition": 'attachment; filename="report.html"'}
+    return Response(page, media_type="application/octet-stream", headers={**_HEADERS, **disposition})
+
+
+def _estimator(asked: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters of an estimator that the page has."""
+    name, parameters = asked["estimator"], asked["parameters"]
+    if name not in ESTIMATORS or not isinstance(parameters, dict):
+        raise ValueError(f"the estimator must be one of {', '.join(ESTIMATORS)}")
+    if not 1 <= parameters.get("max_iter", 1) <= 10_000:
+        raise ValueError("max_iter must be from 1 to 10,000")
+    return name, parameters
 
 
 def serve(state: dict[str, Any] | None, *, port: int, ready: Callable[[str], None]) -> None:

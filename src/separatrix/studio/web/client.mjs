@@ -11,7 +11,8 @@ export class Client {
       const { id, problem, ...answer } = data;
       const { resolve, reject } = this.open.get(id);
       this.open.delete(id);
-      if (problem) reject(new Error(problem)); else resolve(answer);
+      if (problem) reject(new Error(problem));
+      else resolve(answer);
     };
   }
 
@@ -22,8 +23,8 @@ export class Client {
     return new Promise((resolve, reject) => this.open.set(id, { resolve, reject }));
   }
 
-  // Ask, once the last question of this name is answered; of those that wait meanwhile only the newest is asked. `then` gets
-  // the answers in order.
+  // Ask, once the last question of this name is answered; of those that wait meanwhile only the newest is asked. `then`
+  // gets the answers in order.
   async newest(name, method, request, then) {
     if (this.waiting.has(name)) {
       this.waiting.set(name, { method, request, then });

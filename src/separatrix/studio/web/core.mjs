@@ -21,19 +21,30 @@ export class Core {
   }
 
   // Views of the module's memory, which are lost when it grows: never kept across a call that may allocate.
-  doubles(address, length) { return new Float64Array(this.exports.memory.buffer, address, length); }
-  integers(address, length) { return new Int32Array(this.exports.memory.buffer, address, length); }
+  doubles(address, length) {
+    return new Float64Array(this.exports.memory.buffer, address, length);
+  }
+  integers(address, length) {
+    return new Int32Array(this.exports.memory.buffer, address, length);
+  }
 
   // Call `work(address)` with room for so many doubles, filled with `values`; return its result.
   with(length, values, work) {
     const address = this.exports.allocate(8 * length);
     if (values) this.doubles(address, length).set(values);
-    try { return work(address); } finally { this.exports.release(address); }
+    try {
+      return work(address);
+    } finally {
+      this.exports.release(address);
+    }
   }
 
   // Write `length` doubles by `fill(address)` and return them.
   filled(length, fill) {
-    return this.with(length, null, (address) => { fill(address); return this.doubles(address, length).slice(); });
+    return this.with(length, null, (address) => {
+      fill(address);
+      return this.doubles(address, length).slice();
+    });
   }
 
   withPoints(points, work) {
@@ -41,7 +52,11 @@ export class Core {
     return this.with(points.x.length, points.x, (x) => {
       const codes = this.exports.allocate(4 * n + 8);
       this.integers(codes, n).set(points.codes);
-      try { return work(x, codes, n); } finally { this.exports.release(codes); }
+      try {
+        return work(x, codes, n);
+      } finally {
+        this.exports.release(codes);
+      }
     });
   }
 
@@ -62,12 +77,20 @@ export class Core {
 
   // Whether the classes can be separated by a line: see prove_plane in bind_wasm_plane.cpp.
   prove(points) {
-    const out = this.withPoints(points, (x, codes, n) => this.filled(16, (address) => this.exports.prove_plane(x, codes, n, address)));
-    const pairs = (from, count) => Array.from({ length: count }, (_, k) => ({ row: out[from + 2 * k], share: out[from + 2 * k + 1] }));
+    const out = this.withPoints(points, (x, codes, n) =>
+      this.filled(16, (address) => this.exports.prove_plane(x, codes, n, address)),
+    );
+    const pairs = (from, count) =>
+      Array.from({ length: count }, (_, k) => ({ row: out[from + 2 * k], share: out[from + 2 * k + 1] }));
     if (out[0] === 0) return { verdict: "one class" };
     if (out[0] < 0) return { verdict: "inseparable", witness: pairs(2, out[1]) };
     return {
-      verdict: "separable", w: [out[1], out[2]], b: out[3], lower: out[4], upper: out[5], exact: out[6] === 1,
+      verdict: "separable",
+      w: [out[1], out[2]],
+      b: out[3],
+      lower: out[4],
+      upper: out[5],
+      exact: out[6] === 1,
       support: [...pairs(7, 2), ...pairs(11, 2)].filter((each) => each.share > 0),
     };
   }
@@ -75,11 +98,13 @@ export class Core {
   // Novikoff's bound with the bias coordinate K: the square of the radius, and the largest margin from both sides.
   mistakeBound(points, K, epochs) {
     const [radiusSquare, lower, upper] = this.withPoints(points, (x, codes, n) =>
-      this.filled(3, (address) => this.exports.mistake_bound(x, codes, n, this.dimension, K, epochs, address)));
+      this.filled(3, (address) => this.exports.mistake_bound(x, codes, n, this.dimension, K, epochs, address)),
+    );
     return { radiusSquare, lower, upper, bound: lower > 0 ? radiusSquare / (lower * lower) : Infinity };
   }
 }
 
+const MOST_PARAMETERS = 4; // of a rule
 const LOSSES = ["zeroOne", "perceptron", "squared", "log", "hinge", "squaredHinge"];
 
 // One run of a model over points; `settings` are those of bind_wasm.cpp by name, with the rule's name and parameters.
@@ -91,7 +116,12 @@ export class Run {
     this.width = this.kernelled ? this.n : core.dimension;
     const rule = core.ruleNumber(settings.ruleName ?? "threshold");
     const values = { ...settings, rule };
-    core.parameters(rule).forEach((name, k) => { values[`p${k}`] = settings.parameters?.[name] ?? 0; });
+    const given = core.parameters(rule).map((name) => settings.parameters?.[name] ?? 0);
+    const refusal = core.with(MOST_PARAMETERS, given, (address) => core.exports.rule_refusal(rule, address));
+    if (settings.ruleName && refusal) throw new Error(core.text(refusal));
+    given.forEach((value, k) => {
+      values[`p${k}`] = value;
+    });
     const numbers = core.settings.map((name) => Number(values[name] ?? 0));
     const { exports } = core;
     this.address = core.with(numbers.length, numbers, (address) => exports.new_run(this.n, core.dimension, address));
@@ -101,20 +131,45 @@ export class Run {
     this.size = exports.state_size(this.address);
   }
 
-  end() { this.core.exports.end_run(this.address); this.address = 0; }
-  get foldSize() { return this.core.exports.fold_size(this.address); }
-  beginEpoch() { return this.core.exports.begin_epoch(this.address); }
-  visit(from, to) { return this.core.exports.visit(this.address, from, to); }
-  endEpoch() { this.core.exports.end_epoch(this.address); }
-  snapshot() { return this.core.doubles(this.core.exports.state_of(this.address), this.size).slice(); }
-  restore(state) { this.core.doubles(this.core.exports.state_of(this.address), this.size).set(state); }
-  weights() { return this.core.filled(this.width + 1, (out) => this.core.exports.weights(this.address, out)); }
-  lastWeights() { return this.core.filled(this.width + 1, (out) => this.core.exports.last_weights(this.address, out)); }
-  dualWeights() { return this.core.filled(this.n, (out) => this.core.exports.dual_weights(this.address, out)); }
-  svmValues() { return this.core.filled(2, (out) => this.core.exports.svm_values(this.address, out)); }
+  end() {
+    this.core.exports.end_run(this.address);
+    this.address = 0;
+  }
+  get foldSize() {
+    return this.core.exports.fold_size(this.address);
+  }
+  beginEpoch() {
+    return this.core.exports.begin_epoch(this.address);
+  }
+  visit(from, to) {
+    return this.core.exports.visit(this.address, from, to);
+  }
+  endEpoch() {
+    this.core.exports.end_epoch(this.address);
+  }
+  snapshot() {
+    return this.core.doubles(this.core.exports.state_of(this.address), this.size).slice();
+  }
+  restore(state) {
+    this.core.doubles(this.core.exports.state_of(this.address), this.size).set(state);
+  }
+  weights() {
+    return this.core.filled(this.width + 1, (out) => this.core.exports.weights(this.address, out));
+  }
+  lastWeights() {
+    return this.core.filled(this.width + 1, (out) => this.core.exports.last_weights(this.address, out));
+  }
+  dualWeights() {
+    return this.core.filled(this.n, (out) => this.core.exports.dual_weights(this.address, out));
+  }
+  svmValues() {
+    return this.core.filled(2, (out) => this.core.exports.svm_values(this.address, out));
+  }
 
   counts() {
-    const [epoch, clock, before, now, updates] = this.core.filled(5, (out) => this.core.exports.counts(this.address, out));
+    const [epoch, clock, before, now, updates] = this.core.filled(5, (out) =>
+      this.core.exports.counts(this.address, out),
+    );
     return { epoch, clock, mistakes: before + now, updates };
   }
 
@@ -126,13 +181,17 @@ export class Run {
 
   losses(weights) {
     const sums = this.core.with(weights.length, weights, (w) =>
-      this.core.filled(6, (out) => this.core.exports.losses(this.address, w, out)));
+      this.core.filled(6, (out) => this.core.exports.losses(this.address, w, out)),
+    );
     return Object.fromEntries(LOSSES.map((name, k) => [name, sums[k]]));
   }
 
   decide(weights, coordinates) {
     const m = coordinates.length / this.core.dimension;
-    return this.core.with(weights.length, weights, (w) => this.core.with(coordinates.length, coordinates, (x) =>
-      this.core.filled(m, (out) => this.core.exports.decide(this.address, w, x, m, out))));
+    return this.core.with(weights.length, weights, (w) =>
+      this.core.with(coordinates.length, coordinates, (x) =>
+        this.core.filled(m, (out) => this.core.exports.decide(this.address, w, x, m, out)),
+      ),
+    );
   }
 }

@@ -17,7 +17,10 @@ export function cellsOf(text, delimiter) {
     const letter = text[k];
     if (quoted) {
       if (letter !== '"') cell += letter;
-      else if (text[k + 1] === '"') { cell += '"'; k += 1; } else quoted = false;
+      else if (text[k + 1] === '"') {
+        cell += '"';
+        k += 1;
+      } else quoted = false;
     } else if (letter === '"' && cell.trim() === "") {
       quoted = true;
       cell = "";
@@ -39,7 +42,10 @@ export function cellsOf(text, delimiter) {
 
 function delimiterOf(text) {
   const head = text.split(/\r?\n/, 5);
-  const counts = ["\t", ";", ",", "|"].map((each) => [each, Math.min(...head.filter(Boolean).map((line) => line.split(each).length - 1))]);
+  const counts = ["\t", ";", ",", "|"].map((each) => [
+    each,
+    Math.min(...head.filter(Boolean).map((line) => line.split(each).length - 1)),
+  ]);
   const [best, count] = counts.reduce((a, b) => (b[1] > a[1] ? b : a));
   return count > 0 ? best : ",";
 }
@@ -52,7 +58,10 @@ function numberOf(cell, comma) {
 
 // Read a table: {names, columns: [{numbers, texts}], rows} or throw an error whose message says what to do.
 export function readTable(text) {
-  if (text.length > MOST_BYTES) throw new Error(`The text has ${(text.length / 1e6).toFixed(1)} million characters; at most ${MOST_BYTES / 1e6} million are read.`);
+  if (text.length > MOST_BYTES)
+    throw new Error(
+      `The text has ${(text.length / 1e6).toFixed(1)} million characters; at most ${MOST_BYTES / 1e6} million are read.`,
+    );
   const clean = text.replace(/^\ufeff/, "");
   const delimiter = delimiterOf(clean);
   const rows = cellsOf(clean, delimiter);
@@ -62,12 +71,19 @@ export function readTable(text) {
   const comma = delimiter !== ",";
   const named = rows[0].every((cell) => Number.isNaN(numberOf(cell, comma)));
   const body = named ? rows.slice(1) : rows;
-  if (body.length > MOST_POINTS) throw new Error(`The table has ${body.length.toLocaleString("en")} rows; at most ${MOST_POINTS.toLocaleString("en")} are read.`);
+  if (body.length > MOST_POINTS)
+    throw new Error(
+      `The table has ${body.length.toLocaleString("en")} rows; at most ${MOST_POINTS.toLocaleString("en")} are read.`,
+    );
   const columns = Array.from({ length: width }, (_, j) => {
     const texts = body.map((row) => (row[j] ?? "").trim());
     const numbers = texts.map((cell) => numberOf(cell, comma));
     const filled = texts.filter(Boolean).length;
-    return { texts, numbers, numeric: filled > 0 && numbers.filter((value) => !Number.isNaN(value)).length >= 0.9 * filled };
+    return {
+      texts,
+      numbers,
+      numeric: filled > 0 && numbers.filter((value) => !Number.isNaN(value)).length >= 0.9 * filled,
+    };
   });
   const names = Array.from({ length: width }, (_, j) => shortened((named && rows[0][j]?.trim()) || `column ${j + 1}`));
   return { names, columns, rows: body.length };
@@ -79,7 +95,11 @@ const levelsOf = (column) => new Set(column.texts.filter(Boolean));
 export function guessColumns({ names, columns }) {
   const few = columns.map((column, j) => [levelsOf(column).size, j]).filter(([size]) => size >= 2 && size <= 20);
   const meant = (j) => /^(label|class|target|species|y|outcome|group)$/i.test(names[j]);
-  const label = few.find(([, j]) => meant(j)) ?? few.filter(([, j]) => !columns[j].numeric).pop() ?? few.filter(([size]) => size === 2).pop() ?? few[few.length - 1];
+  const label =
+    few.find(([, j]) => meant(j)) ??
+    few.filter(([, j]) => !columns[j].numeric).pop() ??
+    few.filter(([size]) => size === 2).pop() ??
+    few[few.length - 1];
   if (!label) throw new Error("No column has between 2 and 20 different values, as a class must.");
   const numeric = columns.map((_, j) => j).filter((j) => columns[j].numeric && j !== label[1]);
   if (numeric.length < 2) throw new Error("Two columns with numbers are needed besides the class.");
@@ -88,18 +108,24 @@ export function guessColumns({ names, columns }) {
 
 // The points of chosen columns; class 1 is `positive`, class 0 the other value, or all others.
 export function pointsOf({ names, columns }, { x, y, label, positive }) {
-  const levels = [...levelsOf(columns[label])].sort((a, b) => (Number(a) - Number(b)) || (a < b ? -1 : 1));
+  const levels = [...levelsOf(columns[label])].sort((a, b) => Number(a) - Number(b) || (a < b ? -1 : 1));
   const one = levels.includes(positive) ? positive : levels[levels.length - 1];
   const points = [];
   let dropped = 0;
   columns[label].texts.forEach((text, k) => {
     const at = [columns[x].numbers[k], columns[y].numbers[k]];
-    const fits = at.every((value) => Number.isFinite(value) && Math.abs(value) <= LARGEST && (value === 0 || Math.abs(value) >= SMALLEST));
-    if (fits && text) points.push({ x: at[0], y: at[1], c: text === one ? 1 : 0 }); else dropped += 1;
+    const fits = at.every(
+      (value) => Number.isFinite(value) && Math.abs(value) <= LARGEST && (value === 0 || Math.abs(value) >= SMALLEST),
+    );
+    if (fits && text) points.push({ x: at[0], y: at[1], c: text === one ? 1 : 0 });
+    else dropped += 1;
   });
   const others = levels.filter((each) => each !== one);
   return {
-    points, dropped, levels, names: [names[x], names[y]],
+    points,
+    dropped,
+    levels,
+    names: [names[x], names[y]],
     labels: [others.length === 1 ? shortened(others[0]) : `not ${shortened(one, 40)}`, shortened(one)],
   };
 }

@@ -1,21 +1,76 @@
-// The built-in sets of points, and generators. A set is {points: [{x, y, c}], names: [x, y], labels: [class 0, class 1]};
-// `model` gives what a lecture runs on it.
+// The built-in sets of points, and generators. A set is {points: [{x, y, c}], names: [x, y], labels: [class 0, class
+// 1]}; `model` gives what a lecture runs on it.
 import { IRIS, PENGUINS } from "./tables.mjs";
 
-const set = (rows, codes, more = {}) => ({ points: rows.map(([x, y], k) => ({ x, y, c: codes[k] })), names: ["x1", "x2"], labels: ["-1", "1"], ...more });
-const CORNERS = [[0, 0], [0, 1], [1, 0], [1, 1]];
+const set = (rows, codes, more = {}) => ({
+  points: rows.map(([x, y], k) => ({ x, y, c: codes[k] })),
+  names: ["x1", "x2"],
+  labels: ["-1", "1"],
+  ...more,
+});
+const CORNERS = [
+  [0, 0],
+  [0, 1],
+  [1, 0],
+  [1, 1],
+];
 const pair = (table, [first, second], [negative, positive]) => {
-  const rows = table.rows.filter((row) => (row[0] === negative || row[0] === positive) && row[first] !== null && row[second] !== null);
+  const rows = table.rows.filter(
+    (row) => (row[0] === negative || row[0] === positive) && row[first] !== null && row[second] !== null,
+  );
   return {
     points: rows.map((row) => ({ x: row[first], y: row[second], c: row[0] === positive ? 1 : 0 })),
-    names: [table.names[first - 1], table.names[second - 1]], labels: [table.classes[negative], table.classes[positive]],
+    names: [table.names[first - 1], table.names[second - 1]],
+    labels: [table.classes[negative], table.classes[positive]],
   };
 };
 
 export const SETS = {
-  "lecture-000": { name: "Lecture 000: six points", make: () => set([[1, 1], [1, -1], [0, -1], [-1, -1], [-1, 1], [0, 1]], [1, 1, 1, 0, 0, 0], { model: { id: "perceptron", startBias: 1 } }) },
-  "lecture-001": { name: "Lecture 001: four points", make: () => set([[1, 1], [0.5, -1], [-1, -1], [-1, 1]], [1, 0, 0, 0], { model: { id: "perceptron", start1: 1 } }) },
-  "lecture-004": { name: "Lecture 004: five points", make: () => set([[3, 1], [2, 2.5], [2, 1.5], [4, 3], [3, 3]], [1, 0, 1, 1, 0], { labels: ["0", "1"], model: { id: "perceptron", eta: 0.1, boundary: "negative" } }) },
+  "lecture-000": {
+    name: "Lecture 000: six points",
+    make: () =>
+      set(
+        [
+          [1, 1],
+          [1, -1],
+          [0, -1],
+          [-1, -1],
+          [-1, 1],
+          [0, 1],
+        ],
+        [1, 1, 1, 0, 0, 0],
+        { model: { id: "perceptron", startBias: 1 } },
+      ),
+  },
+  "lecture-001": {
+    name: "Lecture 001: four points",
+    make: () =>
+      set(
+        [
+          [1, 1],
+          [0.5, -1],
+          [-1, -1],
+          [-1, 1],
+        ],
+        [1, 0, 0, 0],
+        { model: { id: "perceptron", start1: 1 } },
+      ),
+  },
+  "lecture-004": {
+    name: "Lecture 004: five points",
+    make: () =>
+      set(
+        [
+          [3, 1],
+          [2, 2.5],
+          [2, 1.5],
+          [4, 3],
+          [3, 3],
+        ],
+        [1, 0, 1, 1, 0],
+        { labels: ["0", "1"], model: { id: "perceptron", eta: 0.1, boundary: "negative" } },
+      ),
+  },
   and: { name: "AND", make: () => set(CORNERS, [0, 0, 0, 1], { labels: ["0", "1"] }) },
   or: { name: "OR", make: () => set(CORNERS, [0, 1, 1, 1], { labels: ["0", "1"] }) },
   xor: { name: "XOR: no line separates it", make: () => set(CORNERS, [0, 1, 1, 0], { labels: ["0", "1"] }) },
@@ -58,12 +113,14 @@ function around({ n, noise, seed }, place) {
 
 const clouds = (options) => around(options, (c) => (c ? [0.8, 0.6] : [-0.8, -0.6]));
 
-const moons = (options) => around(options, (c, draw) => {
-  const angle = Math.PI * draw();
-  return c ? [1 - Math.cos(angle), 0.5 - Math.sin(angle)] : [Math.cos(angle), Math.sin(angle)];
-});
+const moons = (options) =>
+  around(options, (c, draw) => {
+    const angle = Math.PI * draw();
+    return c ? [1 - Math.cos(angle), 0.5 - Math.sin(angle)] : [Math.cos(angle), Math.sin(angle)];
+  });
 
-const rings = (options) => around(options, (c, draw) => {
-  const angle = 2 * Math.PI * draw();
-  return [Math.cos(angle) * (c ? 0.45 : 1), Math.sin(angle) * (c ? 0.45 : 1)];
-});
+const rings = (options) =>
+  around(options, (c, draw) => {
+    const angle = 2 * Math.PI * draw();
+    return [Math.cos(angle) * (c ? 0.45 : 1), Math.sin(angle) * (c ? 0.45 : 1)];
+  });

@@ -1,6 +1,6 @@
 // Drawing with the mouse, a finger or the keyboard.
 import { $ } from "./dom.mjs";
-import { scaleOf } from "./plane.mjs";
+import { scaleOf } from "./geometry.mjs";
 
 const NEAR = 14; // pixels
 const MOST_POINTS = 20_000;
@@ -24,20 +24,32 @@ export class Editor {
     this.canvas.addEventListener("pointermove", (event) => this.#move(event));
     for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.#up());
     this.canvas.addEventListener("keydown", (event) => this.#key(event));
-    this.canvas.addEventListener("blur", () => { this.cursor = null; view.redraw(); });
+    this.canvas.addEventListener("blur", () => {
+      this.cursor = null;
+      view.redraw();
+    });
     this.canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
-  get tool() { return document.querySelector("input[name=tool]:checked").value; }
-  get #scale() { return scaleOf(this.view.box, this.canvas.clientWidth, this.canvas.clientHeight); }
+  get tool() {
+    return document.querySelector("input[name=tool]:checked").value;
+  }
+  get #scale() {
+    return scaleOf(this.view.box, this.canvas.clientWidth, this.canvas.clientHeight);
+  }
 
-  forget() { this.selected = null; }
+  forget() {
+    this.selected = null;
+  }
 
   #place(event) {
     const scale = this.#scale;
     const frame = this.canvas.getBoundingClientRect();
     const pixel = (this.view.box.right - this.view.box.left) / scale.inner.width;
-    return { x: rounded(scale.toX(event.clientX - frame.left), pixel), y: rounded(scale.toY(event.clientY - frame.top), pixel) };
+    return {
+      x: rounded(scale.toX(event.clientX - frame.left), pixel),
+      y: rounded(scale.toY(event.clientY - frame.top), pixel),
+    };
   }
 
   #nearest(event) {
@@ -74,7 +86,9 @@ export class Editor {
     this.dragging.moved = true;
   }
 
-  #up() { this.dragging = null; }
+  #up() {
+    this.dragging = null;
+  }
 
   #shift(row, place, merge) {
     const points = [...this.store.state.points];
@@ -106,14 +120,24 @@ export class Editor {
     } else if (way && !event.shiftKey) {
       const from = this.cursor ?? { x: (box.left + box.right) / 2, y: (box.bottom + box.top) / 2 };
       const within = (value, low, high) => Math.max(low, Math.min(high, value));
-      this.cursor = round({ x: within(from.x + way[0] * step[0], box.left, box.right), y: within(from.y + way[1] * step[1], box.bottom, box.top) });
+      this.cursor = round({
+        x: within(from.x + way[0] * step[0], box.left, box.right),
+        y: within(from.y + way[1] * step[1], box.bottom, box.top),
+      });
     } else if (event.key === "Enter" && this.cursor) {
       this.add({ ...this.cursor }, this.tool === "0" ? 0 : 1);
     } else if (/^[np]$/i.test(event.key) && points.length) {
       const by = event.key.toLowerCase() === "n" ? 1 : -1;
-      this.selected = this.selected === null ? (by > 0 ? 0 : points.length - 1) : (this.selected + by + points.length) % points.length;
+      this.selected =
+        this.selected === null
+          ? by > 0
+            ? 0
+            : points.length - 1
+          : (this.selected + by + points.length) % points.length;
     } else if (/^c$/i.test(event.key) && this.selected !== null) {
-      this.store.change({ points: points.map((point, k) => (k === this.selected ? { ...point, c: 1 - point.c } : point)) });
+      this.store.change({
+        points: points.map((point, k) => (k === this.selected ? { ...point, c: 1 - point.c } : point)),
+      });
     } else if ((event.key === "Delete" || event.key === "Backspace") && this.selected !== null) {
       this.remove(this.selected);
     } else if (event.key === "Escape") {

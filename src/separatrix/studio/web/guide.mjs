@@ -10,10 +10,16 @@ export class Guide {
     this.tour = null;
     this.at = 0;
     const list = $("tours");
-    list.append(make("option", { value: "", textContent: "none" }), ...Object.entries(TOURS).map(([id, { name }]) => make("option", { value: id, textContent: name })));
+    list.append(
+      make("option", { value: "", textContent: "none" }),
+      ...Object.entries(TOURS).map(([id, { name }]) => make("option", { value: id, textContent: name })),
+    );
     list.addEventListener("change", () => this.start(list.value));
     $("tour-back").addEventListener("click", () => this.go(this.at - 1));
-    $("tour-next").addEventListener("click", () => { if (this.at + 1 < this.tour.stops.length) this.go(this.at + 1); else this.start(""); });
+    $("tour-next").addEventListener("click", () => {
+      if (this.at + 1 < this.tour.stops.length) this.go(this.at + 1);
+      else this.start("");
+    });
   }
 
   // Begin a tour by its name; an unknown one ends the guide.
@@ -32,7 +38,10 @@ export class Guide {
     const before = stops.slice(0, this.at + 1);
     const drawn = before.findLast(({ set }) => set);
     const model = before.findLast((each) => each.model).model;
-    this.store.change({ ...SETS[drawn.set].make(drawn.options), models: [checkedModel(model)], step: stop.step }, { keepStep: true });
+    this.store.change(
+      { ...SETS[drawn.set].make(drawn.options), models: [checkedModel(model)], step: stop.step },
+      { keepStep: true },
+    );
     $("tour-title").textContent = `${name} · ${this.at + 1} of ${stops.length}`;
     $("tour-text").textContent = stop.text;
     $("tour-back").disabled = this.at === 0;

@@ -1,20 +1,20 @@
 // The page: it joins the store, the worker and the views.
-import { drawCurves, drawWeightSpace } from "./charts.mjs";
 import { startWorker } from "./client.mjs";
 import { SETS } from "./datasets.mjs";
 import { $, forgetNotice, make, say } from "./dom.mjs";
 import { Editor } from "./editor.mjs";
 import { Guide } from "./guide.mjs";
 import { stateOf } from "./link.mjs";
-import { MODELS, checkedModel, countsMistakes, plan } from "./models.mjs";
+import { MODELS, checkedModel, plan } from "./models.mjs";
 import { CanvasPen, palette } from "./pen.mjs";
-import { boxOf, drawPlane } from "./plane.mjs";
+import { boxOf } from "./geometry.mjs";
 import { beginData, beginImport, showData, showModel } from "./panels.mjs";
 import { Player, beginKeys } from "./player.mjs";
 import { LOSS_NAMES, epochsDone, showChartTexts, showPosition, showProof, showStep, showTable } from "./reading.mjs";
 import { beginServer, servedState, tellNotebook } from "./served.mjs";
 import { beginShare, showCodes } from "./share.mjs";
 import { Store } from "./store.mjs";
+import { drawView } from "./views.mjs";
 
 const GRID = 72; // of the decision of a kernel model, on each side
 const TABLE_STEPS = 200;
@@ -37,28 +37,42 @@ class Page {
   points() {
     const { points } = this.store.state;
     if (this.arrays?.of !== points) {
-      this.arrays = { of: points, x: Float64Array.from(points.flatMap(({ x, y }) => [x, y])), codes: Int32Array.from(points, ({ c }) => c) };
+      this.arrays = {
+        of: points,
+        x: Float64Array.from(points.flatMap(({ x, y }) => [x, y])),
+        codes: Int32Array.from(points, ({ c }) => c),
+      };
     }
     return { x: this.arrays.x, codes: this.arrays.codes };
   }
 
   grid() {
     const { models } = this.store.state;
-    return $("show-heat").checked || models.some(({ id }) => MODELS[id].kind >= 2) ? { ...this.view.box, size: GRID } : null;
+    return $("show-heat").checked || models.some(({ id }) => MODELS[id].kind >= 2)
+      ? { ...this.view.box, size: GRID }
+      : null;
   }
 
   load() {
     const { points, models, step } = this.store.state;
     const most = Math.min(...models.map(({ id }) => MODELS[id].most ?? Infinity));
     if (!points.length || points.length > most) {
-      if (points.length) say(`${MODELS[models[0].id].name}: at most ${most.toLocaleString("en")} points; there are ${points.length.toLocaleString("en")}.`, true);
+      if (points.length)
+        say(
+          `${MODELS[models[0].id].name}: at most ${most.toLocaleString("en")} points; there are ${points.length.toLocaleString("en")}.`,
+          true,
+        );
       this.now = null;
       this.redraw();
       return Promise.resolve();
     }
     const request = { points: this.points(), models: models.map(plan), step, grid: this.grid() };
     this.client.newest("prove", "prove", { points: this.points() }, ({ proof }) => this.#proved(proof, points));
-    return this.client.newest("run", "load", request, (answer) => { this.now = null; this.take(answer); this.#ahead(); });
+    return this.client.newest("run", "load", request, (answer) => {
+      this.now = null;
+      this.take(answer);
+      this.#ahead();
+    });
   }
 
   #proved(proof, points) {
@@ -81,7 +95,8 @@ class Page {
 
   seek(step) {
     const waiting = this.client.waiting.get("run");
-    if (waiting?.method === "load") { // which must not be lost
+    if (waiting?.method === "load") {
+      // which must not be lost
       waiting.request.step = step;
       return Promise.resolve();
     }
@@ -115,36 +130,7 @@ class Page {
   }
 
   draw(view, pen, colours) {
-    const { state } = this.store;
-    const { now } = this;
-    const [model] = state.models;
-    if (view === "plane") {
-      const show = Object.fromEntries(["street", "vectors", "support", "slack", "heat", "proof"].map((name) => [name, $(`show-${name}`).checked]));
-      drawPlane(pen, colours, {
-        points: state.points, names: state.names, box: this.view.box, model, show, proof: this.proof, cursor: this.editor.cursor,
-        selected: this.editor.selected, frame: now?.frames[0], shade: now?.shades?.[0], grid: now?.grid,
-        other: now?.frames[1] && { frame: now.frames[1], shade: now.shades?.[1] },
-      });
-      return;
-    }
-    if (!now) return;
-    const at = epochsDone(now.frame, now.runs[0]);
-    const tints = [colours.classes[1], colours.second];
-    if (view === "mistakes") {
-      const each = now.runs.map(({ history }, k) => ({ label: now.runs.length > 1 ? MODELS[state.models[k].id].name : countsMistakes(model.id) ? "in the epoch" : "predicted wrong", values: history.map(({ mistakes, losses }) => (countsMistakes(state.models[k].id) ? mistakes : losses.zeroOne)), colour: tints[k], bars: now.runs.length === 1 }));
-      const all = now.bounds[0] ? [{ label: "all so far", values: now.runs[0].history.map(({ allMistakes }) => allMistakes), colour: colours.accent }] : [];
-      const level = now.bounds[0] && this.proof.verdict === "separable" ? { value: now.bounds[0].bound, label: "bound (R/γ)²", colour: colours.good } : null;
-      drawCurves(pen, colours, { series: [...each, ...all], at, axis: "epoch", level });
-    } else if (view === "losses") {
-      const loss = $("loss").value;
-      const series = loss === "gap" ? [{ label: "duality gap, relative", values: now.runs[0].history.map(({ gap }) => gap), colour: tints[0] }]
-        : now.runs.map(({ history }, k) => ({ label: now.runs.length > 1 ? MODELS[state.models[k].id].name : LOSS_NAMES[loss], values: history.map(({ losses }) => losses[loss]), colour: tints[k], dash: k ? [6, 4] : [] }));
-      drawCurves(pen, colours, { series, at, axis: "epoch", log: loss === "gap" });
-    } else if (now.frame.current) {
-      drawWeightSpace(pen, colours, { frame: now.frame, history: now.runs[0].history, starts: now.runs[0].starts, points: this.points() });
-    } else {
-      drawCurves(pen, colours, { series: [{ label: "α of each point", values: [...now.frame.dual], colour: tints[0], bars: true }], at: Infinity, axis: "point" });
-    }
+    drawView(view, pen, colours, this);
   }
 
   #draw() {
@@ -163,7 +149,8 @@ class Page {
     showStep(state.models[0], now.frame, this.points());
     showChartTexts(now, state.models, $("loss").value, now.bounds[0]);
     $("plane").setAttribute("aria-label", `The plane: ${state.points.length} points, ${$("position").textContent}`);
-    for (const view of ["mistakes", "losses", "weights"]) $(view).setAttribute("aria-label", $(`${view}-text`).textContent);
+    for (const view of ["mistakes", "losses", "weights"])
+      $(view).setAttribute("aria-label", $(`${view}-text`).textContent);
     if (!this.player.playing) this.#texts(now);
   }
 
@@ -179,7 +166,9 @@ class Page {
     if (this.tabled === asked && this.tabledRun === run) return;
     this.tabled = asked;
     this.tabledRun = run;
-    this.client.newest("table", "steps", { side: 0, from, to: Math.min(end, from + TABLE_STEPS - 1) }, ({ rows }) => showTable(rows, this.points(), now.frame.step));
+    this.client.newest("table", "steps", { side: 0, from, to: Math.min(end, from + TABLE_STEPS - 1) }, ({ rows }) =>
+      showTable(rows, this.points(), now.frame.step),
+    );
   }
 
   // ---------------------------------------------------------------- changes
@@ -188,8 +177,15 @@ class Page {
     this.player.pause();
     forgetNotice();
     if (state.points !== before?.points) {
-      const grew = state.points.some(({ x, y }) => x < this.view.box.left || x > this.view.box.right || y < this.view.box.bottom || y > this.view.box.top);
-      if (!this.editor.dragging && (grew || Math.abs(state.points.length - (before?.points.length ?? 0)) > 1 || state.names !== before?.names)) this.view.box = boxOf(state.points);
+      const grew = state.points.some(
+        ({ x, y }) =>
+          x < this.view.box.left || x > this.view.box.right || y < this.view.box.bottom || y > this.view.box.top,
+      );
+      if (
+        !this.editor.dragging &&
+        (grew || Math.abs(state.points.length - (before?.points.length ?? 0)) > 1 || state.names !== before?.names)
+      )
+        this.view.box = boxOf(state.points);
       if (!state.points[this.editor.selected]) this.editor.forget();
       showData(state);
     }
@@ -202,11 +198,24 @@ class Page {
 
   #losses(state) {
     const names = { ...LOSS_NAMES, ...(state.models[0].id === "svm" ? { gap: "duality gap" } : {}) };
-    const natural = { perceptron: "perceptron", neuron: state.models[0].loss, pa: "hinge", arow: "squaredHinge", svm: "gap", kernelPerceptron: "zeroOne", kernelSvm: "hinge" }[state.models[0].id];
+    const natural = {
+      perceptron: "perceptron",
+      neuron: state.models[0].loss,
+      pa: "hinge",
+      arow: "squaredHinge",
+      svm: "gap",
+      kernelPerceptron: "zeroOne",
+      kernelSvm: "hinge",
+    }[state.models[0].id];
     const list = $("loss");
-    const kept = this.lossOf === `${state.models[0].id} ${natural}` && Object.hasOwn(names, list.value) ? list.value : natural;
+    const kept =
+      this.lossOf === `${state.models[0].id} ${natural}` && Object.hasOwn(names, list.value) ? list.value : natural;
     this.lossOf = `${state.models[0].id} ${natural}`;
-    list.replaceChildren(...Object.entries(names).map(([name, text]) => make("option", { value: name, textContent: text, selected: name === kept })));
+    list.replaceChildren(
+      ...Object.entries(names).map(([name, text]) =>
+        make("option", { value: name, textContent: text, selected: name === kept }),
+      ),
+    );
   }
 }
 
@@ -226,7 +235,8 @@ async function begin() {
   const [client] = await Promise.all([startWorker(), firstState(store)]);
   const page = new Page(store);
   page.client = client;
-  client.onProblem = (problem) => say(`The core could not go on: ${problem.message}. The points are kept; load the page anew.`, true);
+  client.onProblem = (problem) =>
+    say(`The core could not go on: ${problem.message}. The points are kept; load the page anew.`, true);
   page.player = new Player(page);
   beginData(store);
   beginImport(store);
@@ -234,12 +244,19 @@ async function begin() {
   beginServer(store, () => (page.now ? epochsDone(page.now.frame, page.now.runs[0]) : 1));
   beginKeys(page);
   let before = null;
-  const changed = (state) => { const last = before; before = state; page.changed(state, last); };
+  const changed = (state) => {
+    const last = before;
+    before = state;
+    page.changed(state, last);
+  };
   store.onChange(changed);
   $("undo").addEventListener("click", () => store.undo());
   $("redo").addEventListener("click", () => store.redo());
-  for (const name of ["show-street", "show-vectors", "show-support", "show-slack", "show-proof", "loss"]) $(name).addEventListener("change", () => page.redraw());
-  $("show-heat").addEventListener("change", () => { if (page.now) page.seek(page.now.step); });
+  for (const name of ["show-street", "show-vectors", "show-support", "show-slack", "show-proof", "loss"])
+    $(name).addEventListener("change", () => page.redraw());
+  $("show-heat").addEventListener("change", () => {
+    if (page.now) page.seek(page.now.step);
+  });
   $("table").addEventListener("toggle", () => page.redraw());
   window.addEventListener("resize", () => page.redraw());
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.redraw());

@@ -1,4 +1,4 @@
-// The models: their parameters, what the core is told, and the lines that repeat a run in Python and on the command line.
+// The models: their parameters, and what the core is told of them.
 
 const number = (label, value, low, high, more = {}) => ({ type: "number", label, value, low, high, ...more });
 const choice = (label, value, options) => ({ type: "choice", label, value, options });
@@ -6,59 +6,127 @@ const KINDS = { online: 0, svm: 1, kernelPerceptron: 2, kernelSvm: 3 };
 const TIES = { mistake: [1, 1], positive: [1, 0], negative: [0, 1] };
 
 const ETA = number("learning rate η", 1, 1e-6, 1e6);
-const ORDER = choice("order", "cyclic", [["cyclic", "as drawn"], ["shuffled", "shuffled each epoch"]]);
+const ORDER = choice("order", "cyclic", [
+  ["cyclic", "as drawn"],
+  ["shuffled", "shuffled each epoch"],
+]);
 const SEED = number("random seed", 0, 0, 4294967295, { whole: true, when: (m) => m.order === "shuffled" });
 const BIAS = number("bias K (0: none)", 1, 0, 1e6);
 const EPOCHS = number("epochs at most", 100, 1, 2000, { whole: true });
-const BATCH = choice("batch", "one", [["one", "one example"], ["all", "all examples"]]);
+const BATCH = choice("batch", "one", [
+  ["one", "one example"],
+  ["all", "all examples"],
+]);
 const C = number("C", 1, 1e-6, 1e9);
-const BOUNDARY = choice("a tie is", "mistake", [["mistake", "a mistake"], ["positive", "positive"], ["negative", "negative"]]);
-const START = { start1: number("start w₁", 0, -1e6, 1e6), start2: number("start w₂", 0, -1e6, 1e6), startBias: number("start b", 0, -1e6, 1e6) };
+const BOUNDARY = choice("a tie is", "mistake", [
+  ["mistake", "a mistake"],
+  ["positive", "positive"],
+  ["negative", "negative"],
+]);
+const START = {
+  start1: number("start w₁", 0, -1e6, 1e6),
+  start2: number("start w₂", 0, -1e6, 1e6),
+  startBias: number("start b", 0, -1e6, 1e6),
+};
 const KERNEL = {
-  kernel: choice("kernel K(x, z)", "rbf", [["rbf", "Gaussian (rbf)"], ["poly", "polynomial"], ["linear", "linear"]]),
+  kernel: choice("kernel K(x, z)", "rbf", [
+    ["rbf", "Gaussian (rbf)"],
+    ["poly", "polynomial"],
+    ["linear", "linear"],
+  ]),
   gamma: number("γ", 1, 1e-6, 1e6, { when: (m) => m.kernel !== "linear" }),
   degree: number("degree", 2, 1, 9, { whole: true, when: (m) => m.kernel === "poly" }),
   coef0: number("c₀", 1, -1e3, 1e3, { when: (m) => m.kernel === "poly" }),
 };
-const READOUT = choice("weights read", "last", [["last", "last"], ["averaged", "averaged"], ["pocket", "pocket (best so far)"]]);
+const READOUT = choice("weights read", "last", [
+  ["last", "last"],
+  ["averaged", "averaged"],
+  ["pocket", "pocket (best so far)"],
+]);
 
 export const MODELS = {
   perceptron: {
     name: "Perceptron",
-    fields: { eta: ETA, margin: number("margin", 0, 0, 1e6), readout: READOUT, boundary: BOUNDARY, batch: BATCH, bias: BIAS, ...START },
-    rule: "threshold", parameters: (m) => ({ eta: m.eta, threshold: m.margin }),
+    fields: {
+      eta: ETA,
+      margin: number("margin", 0, 0, 1e6),
+      readout: READOUT,
+      boundary: BOUNDARY,
+      batch: BATCH,
+      bias: BIAS,
+      ...START,
+    },
+    rule: "threshold",
+    parameters: (m) => ({ eta: m.eta, threshold: m.margin }),
     novikoff: (m) => m.margin === 0 && m.bias >= 0 && !(m.start1 || m.start2 || m.startBias) && m.batch === "one",
   },
   neuron: {
     name: "Sigmoid neuron",
     fields: {
-      loss: choice("loss", "squared", [["squared", "squared (Lecture 002)"], ["log", "log loss"]]),
-      eta: { ...ETA, value: 0.5 }, batch: BATCH, ...START,
+      loss: choice("loss", "squared", [
+        ["squared", "squared (Lecture 002)"],
+        ["log", "log loss"],
+      ]),
+      eta: { ...ETA, value: 0.5 },
+      batch: BATCH,
+      ...START,
     },
-    rule: (m) => m.loss, parameters: (m) => ({ eta: m.eta, alpha: 0, falling: 0 }),
+    rule: (m) => m.loss,
+    parameters: (m) => ({ eta: m.eta, alpha: 0, falling: 0 }),
   },
   pa: {
     name: "Passive-aggressive",
-    fields: { variant: choice("variant", "pa1", [["pa", "PA"], ["pa1", "PA-I"], ["pa2", "PA-II"]]), C: { ...C, when: (m) => m.variant !== "pa" }, bias: BIAS },
-    rule: (m) => m.variant, parameters: (m) => ({ C: m.C }),
+    fields: {
+      variant: choice("variant", "pa1", [
+        ["pa", "PA"],
+        ["pa1", "PA-I"],
+        ["pa2", "PA-II"],
+      ]),
+      C: { ...C, when: (m) => m.variant !== "pa" },
+      bias: BIAS,
+    },
+    rule: (m) => m.variant,
+    parameters: (m) => ({ C: m.C }),
   },
   arow: {
     name: "AROW",
-    fields: { r: number("r", 1, 1e-6, 1e6), covariance: choice("covariance", "diagonal", [["diagonal", "diagonal"], ["full", "full"]]), bias: BIAS },
-    rule: "arow", parameters: (m) => ({ r: m.r }),
+    fields: {
+      r: number("r", 1, 1e-6, 1e6),
+      covariance: choice("covariance", "diagonal", [
+        ["diagonal", "diagonal"],
+        ["full", "full"],
+      ]),
+      bias: BIAS,
+    },
+    rule: "arow",
+    parameters: (m) => ({ r: m.r }),
   },
   svm: {
-    name: "Linear SVM (dual ascent)", kind: KINDS.svm,
-    fields: { C, loss: choice("loss", "hinge", [["hinge", "hinge"], ["squared_hinge", "squared hinge"]]) },
+    name: "Linear SVM (dual ascent)",
+    kind: KINDS.svm,
+    fields: {
+      C,
+      loss: choice("loss", "hinge", [
+        ["hinge", "hinge"],
+        ["squared_hinge", "squared hinge"],
+      ]),
+    },
     alwaysShuffled: true,
   },
   kernelPerceptron: {
-    name: "Kernel perceptron", kind: KINDS.kernelPerceptron, most: 1500,
+    name: "Kernel perceptron",
+    kind: KINDS.kernelPerceptron,
+    most: 1500,
     fields: { ...KERNEL, boundary: BOUNDARY, bias: BIAS },
-    rule: "threshold", parameters: () => ({ eta: 1, threshold: 0 }),
+    rule: "threshold",
+    parameters: () => ({ eta: 1, threshold: 0 }),
   },
   kernelSvm: {
-    name: "Kernel SVM (SMO)", kind: KINDS.kernelSvm, most: 1500, fields: { C: { ...C, value: 10 }, ...KERNEL }, ordered: false,
+    name: "Kernel SVM (SMO)",
+    kind: KINDS.kernelSvm,
+    most: 1500,
+    fields: { C: { ...C, value: 10 }, ...KERNEL },
+    ordered: false,
   },
 };
 
@@ -68,7 +136,12 @@ export const countsMistakes = (id) => ![KINDS.svm, KINDS.kernelSvm].includes(MOD
 // The fields of a model, those that all have included.
 export function fieldsOf(id) {
   const model = MODELS[id];
-  const order = model.ordered === false ? {} : model.alwaysShuffled ? { seed: { ...SEED, when: undefined } } : { order: ORDER, seed: SEED };
+  const order =
+    model.ordered === false
+      ? {}
+      : model.alwaysShuffled
+        ? { seed: { ...SEED, when: undefined } }
+        : { order: ORDER, seed: SEED };
   return { ...model.fields, ...order, epochs: EPOCHS };
 }
 
@@ -101,71 +174,26 @@ export function plan(model) {
     maxEpochs: model.epochs,
     novikoff: Boolean(novikoff?.(model)),
     settings: {
-      kind, ruleName: typeof rule === "function" ? rule(model) : rule, parameters: parameters?.(model),
-      bias: model.bias ?? 1, tie_negative: negative, tie_positive: positive,
-      shuffled: alwaysShuffled || model.order === "shuffled" ? 1 : 0, seed: model.seed ?? 0, batch: model.batch === "all" ? 0 : 1,
+      kind,
+      ruleName: typeof rule === "function" ? rule(model) : rule,
+      parameters: parameters?.(model),
+      bias: model.bias ?? 1,
+      tie_negative: negative,
+      tie_positive: positive,
+      shuffled: alwaysShuffled || model.order === "shuffled" ? 1 : 0,
+      seed: model.seed ?? 0,
+      batch: model.batch === "all" ? 0 : 1,
       readout: ["last", "averaged", "pocket"].indexOf(model.readout ?? "last"),
-      spread: model.covariance ? (model.covariance === "full" ? 2 : 1) : 0, C: model.C ?? 0,
-      squared: model.loss === "squared_hinge" ? 1 : 0, kernel: ["linear", "rbf", "poly"].indexOf(model.kernel ?? "linear"),
-      gamma: model.gamma ?? 0, degree: model.degree ?? 0, coef0: model.coef0 ?? 0,
-      start_bias: model.startBias ?? 0, start_first: model.start1 ?? 0, start_second: model.start2 ?? 0,
+      spread: model.covariance ? (model.covariance === "full" ? 2 : 1) : 0,
+      C: model.C ?? 0,
+      squared: model.loss === "squared_hinge" ? 1 : 0,
+      kernel: ["linear", "rbf", "poly"].indexOf(model.kernel ?? "linear"),
+      gamma: model.gamma ?? 0,
+      degree: model.degree ?? 0,
+      coef0: model.coef0 ?? 0,
+      start_bias: model.startBias ?? 0,
+      start_first: model.start1 ?? 0,
+      start_second: model.start2 ?? 0,
     },
   };
-}
-
-// The estimator that makes the same run, and its parameters; `epochs` is where it stands.
-export function estimatorOf(model, epochs) {
-  const ordered = model.order === "shuffled" ? { random_state: model.seed } : { shuffle: false };
-  const bias = model.bias === 0 ? { fit_intercept: false } : model.bias === 1 ? {} : { intercept_scaling: model.bias };
-  const start = model.start1 || model.start2 || model.startBias ? { init: [[[model.start1, model.start2]], [model.startBias]] } : {};
-  const batch = model.batch === "all" ? { batch_size: "all" } : {};
-  const boundary = model.boundary === "mistake" ? {} : { boundary: model.boundary };
-  const stop = { stop: `epochs:${epochs}` };
-  const kernel = model.kernel === "linear" ? { kernel: "linear" }
-    : { kernel: model.kernel, gamma: model.gamma, ...(model.kernel === "poly" ? { degree: model.degree, coef0: model.coef0 } : {}) };
-  const [name, parameters] = {
-    perceptron: () => ["Perceptron", { eta0: model.eta, ...(model.margin ? { margin: model.margin } : {}),
-      ...(model.readout === "last" ? {} : { readout: model.readout }), ...boundary, ...batch, ...bias, ...start, ...ordered, max_iter: epochs }],
-    neuron: () => ["Neuron", { loss: model.loss, eta0: model.eta, ...batch, ...start, ...ordered, ...stop }],
-    pa: () => ["PassiveAggressive", { variant: model.variant, ...(model.variant === "pa" ? {} : { C: model.C }), ...bias, ...ordered, ...stop }],
-    arow: () => ["AROW", { r: model.r, covariance: model.covariance, ...bias, ...ordered, ...stop }],
-    svm: () => ["LinearSVM", { C: model.C, loss: model.loss, random_state: model.seed }],
-    kernelPerceptron: () => ["KernelPerceptron", { ...kernel, bias: model.bias, ...boundary, ...ordered, max_iter: epochs }],
-    kernelSvm: () => ["KernelSVM", { C: model.C, ...kernel }],
-  }[model.id]();
-  return { name, parameters };
-}
-
-const inPython = (value) => (typeof value === "boolean" ? (value ? "True" : "False") : Array.isArray(value) && Array.isArray(value[0]) && Array.isArray(value[0][0])
-  ? `(${value.map((each) => JSON.stringify(each).replaceAll(",", ", ")).join(", ")})` : JSON.stringify(value));
-
-// The same as a line of Python.
-export function estimatorLine(model, epochs) {
-  const { name, parameters } = estimatorOf(model, epochs);
-  return `sx.${name}(${Object.entries(parameters).map(([key, value]) => `${key}=${inPython(value)}`).join(", ")})`;
-}
-
-// The command that shows the same steps of a CSV file of the points, or fits the same model to it.
-export function commandLine(model, epochs, file) {
-  const quoted = `'${file.replaceAll("'", "'\\''")}'`;
-  if (MODELS[model.id].kind) {
-    const named = { svm: "svm", kernelPerceptron: "kernel-perceptron", kernelSvm: "kernel-svm" }[model.id];
-    const parameters = Object.entries({
-      C: model.C, loss: model.loss, kernel: model.kernel, gamma: model.kernel === "linear" ? undefined : model.gamma,
-      degree: model.kernel === "poly" ? model.degree : undefined, coef0: model.kernel === "poly" ? model.coef0 : undefined,
-      bias: model.id === "kernelPerceptron" ? model.bias : undefined,
-    }).filter(([, value]) => value !== undefined).map(([name, value]) => ` --param ${name}=${value}`);
-    return `separatrix fit ${quoted} --target label --model ${named}${parameters.join("")} --scale none --test 0`;
-  }
-  const rule = { perceptron: model.margin ? "margin_perceptron" : "perceptron", neuron: model.loss === "log" ? "logistic_neuron" : "sigmoid_neuron", pa: model.variant, arow: "arow" }[model.id];
-  const options = [
-    `--rule ${rule}`, ...(model.eta === undefined ? [] : [`--eta0 ${model.eta}`]), ...(model.margin ? [`--margin ${model.margin}`] : []),
-    ...(model.id === "pa" && model.variant !== "pa" ? [`--C ${model.C}`] : []), ...(model.id === "arow" ? [`--r ${model.r}`, `--covariance ${model.covariance}`] : []),
-    ...(model.readout && model.readout !== "last" ? [`--readout ${model.readout}`] : []),
-    ...(model.boundary && model.boundary !== "mistake" ? [`--boundary ${model.boundary}`] : []), ...(model.batch === "all" ? ["--batch all"] : []),
-    ...(model.start1 || model.start2 || model.startBias ? [`--start=${model.start1},${model.start2},${model.startBias}`] : []),
-    ...(model.bias === 0 ? ["--no-intercept"] : model.bias && model.bias !== 1 ? [`--bias-constant ${model.bias}`] : []),
-    ...(model.order === "shuffled" ? ["--order shuffled", `--seed ${model.seed}`] : []), `--max-iter ${epochs}`,
-  ];
-  return `separatrix trace ${quoted} --target label ${options.join(" ")}`;
 }

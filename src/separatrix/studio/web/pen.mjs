@@ -27,7 +27,10 @@ export class CanvasPen {
   #paint({ fill, stroke, width = 1, dash = [], alpha = 1 }) {
     const { context } = this;
     context.globalAlpha = alpha;
-    if (fill) { context.fillStyle = fill; context.fill(); }
+    if (fill) {
+      context.fillStyle = fill;
+      context.fill();
+    }
     if (stroke) {
       Object.assign(context, { strokeStyle: stroke, lineWidth: width, lineJoin: "round" });
       context.setLineDash(dash);
@@ -57,7 +60,12 @@ export class CanvasPen {
   }
 
   text(text, x, y, { fill, size = 12, align = "left", weight = 400 }) {
-    Object.assign(this.context, { fillStyle: fill, font: `${weight} ${size}px ${FONT}`, textAlign: align, textBaseline: "middle" });
+    Object.assign(this.context, {
+      fillStyle: fill,
+      font: `${weight} ${size}px ${FONT}`,
+      textAlign: align,
+      textBaseline: "middle",
+    });
     this.context.fillText(text, x, y);
   }
 }
@@ -76,13 +84,17 @@ export class SvgPen {
 
   clip(x, y, width, height, draw) {
     this.clips += 1;
-    this.parts.push(`<clipPath id="clip${this.clips}"><rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${rounded(height)}"/></clipPath><g clip-path="url(#clip${this.clips})">`);
+    this.parts.push(
+      `<clipPath id="clip${this.clips}"><rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${rounded(height)}"/></clipPath><g clip-path="url(#clip${this.clips})">`,
+    );
     draw();
     this.parts.push("</g>");
   }
 
   #style({ fill, stroke, width = 1, dash = [], alpha = 1 }) {
-    const line = stroke ? ` stroke="${escaped(stroke)}" stroke-width="${width}" stroke-linejoin="round"${dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : ""}` : "";
+    const line = stroke
+      ? ` stroke="${escaped(stroke)}" stroke-width="${width}" stroke-linejoin="round"${dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : ""}`
+      : "";
     return `fill="${escaped(fill ?? "none")}"${line}${alpha === 1 ? "" : ` opacity="${alpha}"`}`;
   }
 
@@ -91,15 +103,21 @@ export class SvgPen {
     this.parts.push(`<path d="${steps}${closed ? "Z" : ""}" ${this.#style(style)}/>`);
   }
 
-  circle(x, y, radius, style) { this.parts.push(`<circle cx="${rounded(x)}" cy="${rounded(y)}" r="${radius}" ${this.#style(style)}/>`); }
+  circle(x, y, radius, style) {
+    this.parts.push(`<circle cx="${rounded(x)}" cy="${rounded(y)}" r="${radius}" ${this.#style(style)}/>`);
+  }
 
   rect(x, y, width, height, style) {
-    this.parts.push(`<rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${rounded(height)}" ${this.#style(style)}/>`);
+    this.parts.push(
+      `<rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${rounded(height)}" ${this.#style(style)}/>`,
+    );
   }
 
   text(text, x, y, { fill, size = 12, align = "left", weight = 400 }) {
     const anchor = { left: "start", center: "middle", right: "end" }[align];
-    this.parts.push(`<text x="${rounded(x)}" y="${rounded(y)}" fill="${escaped(fill)}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}" dominant-baseline="central">${escaped(text)}</text>`);
+    this.parts.push(
+      `<text x="${rounded(x)}" y="${rounded(y)}" fill="${escaped(fill)}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}" dominant-baseline="central">${escaped(text)}</text>`,
+    );
   }
 
   finish(ground) {
@@ -113,8 +131,16 @@ export function palette() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   return {
-    ground: colour("card"), ink: colour("ink"), soft: colour("soft"), rule: colour("rule"), grid: colour("grid"),
-    classes: [colour("c1"), colour("c0")], accent: colour("c3"), good: colour("good"), bad: colour("bad"), second: colour("c2"),
+    ground: colour("card"),
+    ink: colour("ink"),
+    soft: colour("soft"),
+    rule: colour("rule"),
+    grid: colour("grid"),
+    classes: [colour("c1"), colour("c0")],
+    accent: colour("c3"),
+    good: colour("good"),
+    bad: colour("bad"),
+    second: colour("c2"),
   };
 }
 

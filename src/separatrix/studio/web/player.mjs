@@ -5,7 +5,11 @@ export class Player {
   constructor(page) {
     this.page = page;
     this.playing = false;
-    const click = (id, action) => $(id).addEventListener("click", () => { this.pause(); action(); });
+    const click = (id, action) =>
+      $(id).addEventListener("click", () => {
+        this.pause();
+        action();
+      });
     click("first", () => page.seek(0));
     click("last", () => page.seek(page.now?.total ?? 0));
     click("back", () => page.move("step", -1));
@@ -14,10 +18,16 @@ export class Player {
     click("epoch-forward", () => page.move("epoch", 1));
     click("update", () => page.move("update", 1));
     $("play").addEventListener("click", () => this.toggle());
-    $("scrubber").addEventListener("input", () => { this.pause(); page.seek(Number($("scrubber").value)); });
+    $("scrubber").addEventListener("input", () => {
+      this.pause();
+      page.seek(Number($("scrubber").value));
+    });
   }
 
-  toggle() { if (this.playing) this.pause(); else this.play(); }
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
 
   play() {
     const { now } = this.page;
@@ -45,7 +55,9 @@ export class Player {
     if (steps !== 0 && !this.busy) {
       this.due -= steps;
       this.busy = true;
-      page.seek(Math.max(0, page.now.step + steps)).then(() => { this.busy = false; });
+      page.seek(Math.max(0, page.now.step + steps)).then(() => {
+        this.busy = false;
+      });
     }
     if (page.now.ended && page.now.step >= page.now.total && this.due >= 0 && !this.busy) this.pause();
     else requestAnimationFrame((next) => this.#frame(next));
@@ -53,7 +65,8 @@ export class Player {
 
   show(now) {
     $("play").textContent = this.playing ? "Pause" : "Play";
-    for (const id of ["first", "epoch-back", "back", "play", "forward", "epoch-forward", "update", "last", "scrubber"]) $(id).disabled = !now;
+    for (const id of ["first", "epoch-back", "back", "play", "forward", "epoch-forward", "update", "last", "scrubber"])
+      $(id).disabled = !now;
     if (!now) return;
     const scrubber = $("scrubber");
     scrubber.max = String(now.total);
@@ -62,7 +75,8 @@ export class Player {
     const start = now.step === 0;
     const end = now.ended && now.step >= now.total;
     for (const id of ["first", "epoch-back", "back"]) $(id).disabled = start && document.activeElement !== $(id);
-    for (const id of ["forward", "epoch-forward", "update", "last"]) $(id).disabled = end && document.activeElement !== $(id);
+    for (const id of ["forward", "epoch-forward", "update", "last"])
+      $(id).disabled = end && document.activeElement !== $(id);
   }
 }
 
@@ -72,8 +86,13 @@ export function beginKeys(page) {
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
     const field = target.closest?.("input, select, textarea");
-    if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === "z" && !(field && field.type !== "radio" && field.type !== "checkbox")) {
-      if (event.shiftKey) store.redo(); else store.undo();
+    if (
+      (event.ctrlKey || event.metaKey) &&
+      key.toLowerCase() === "z" &&
+      !(field && field.type !== "radio" && field.type !== "checkbox")
+    ) {
+      if (event.shiftKey) store.redo();
+      else store.undo();
     } else if (field || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     } else if (key === " " && !target.closest?.("button, summary, [tabindex]:not(canvas)")) {

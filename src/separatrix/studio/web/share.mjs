@@ -2,7 +2,7 @@
 import { csvOf } from "./csv.mjs";
 import { $, copy, download, say } from "./dom.mjs";
 import { fragmentOf } from "./link.mjs";
-import { commandLine, estimatorLine } from "./models.mjs";
+import { commandLine, estimatorLine } from "./repeat.mjs";
 import { SvgPen, palette } from "./pen.mjs";
 import { traceText } from "./reading.mjs";
 
@@ -13,11 +13,23 @@ const TYPES = { md: "text/markdown", csv: "text/csv", tex: "application/x-tex" }
 
 // The lines of Python for the model as it stands.
 export function pythonLines({ points, models }, epochs) {
-  const data = points.length <= LONG
-    ? [`X = [${points.map(({ x, y }) => `[${x}, ${y}]`).join(", ")}]`, `y = [${points.map(({ c }) => (c ? "1" : "-1")).join(", ")}]`]
-    : ["import csv", `rows = list(csv.reader(open("${FILE}")))[1:]`, "X, y = [[float(a), float(b)] for a, b, _ in rows], [label for _, _, label in rows]"];
-  const fits = models.map((model, k) => `${k ? "second" : "model"} = ${estimatorLine(model, Math.max(epochs, 1))}.fit(X, y)`);
-  const shows = models[0].id.startsWith("kernel") ? "print(model.status_ if hasattr(model, \"status_\") else model)" : "print(model.coef_, model.intercept_)";
+  const data =
+    points.length <= LONG
+      ? [
+          `X = [${points.map(({ x, y }) => `[${x}, ${y}]`).join(", ")}]`,
+          `y = [${points.map(({ c }) => (c ? "1" : "-1")).join(", ")}]`,
+        ]
+      : [
+          "import csv",
+          `rows = list(csv.reader(open("${FILE}")))[1:]`,
+          "X, y = [[float(a), float(b)] for a, b, _ in rows], [label for _, _, label in rows]",
+        ];
+  const fits = models.map(
+    (model, k) => `${k ? "second" : "model"} = ${estimatorLine(model, Math.max(epochs, 1))}.fit(X, y)`,
+  );
+  const shows = models[0].id.startsWith("kernel")
+    ? 'print(model.status_ if hasattr(model, "status_") else model)'
+    : "print(model.coef_, model.intercept_)";
   return ["import separatrix as sx", ...data, ...fits, shows].join("\n");
 }
 
@@ -46,7 +58,9 @@ export function beginShare(page) {
     }
   });
   $("save-csv").addEventListener("click", () => download(FILE, csvOf(store.state), "text/csv"));
-  $("save-svg").addEventListener("click", () => download(`${$("view").value}.svg`, svgOf($("view").value), "image/svg+xml"));
+  $("save-svg").addEventListener("click", () =>
+    download(`${$("view").value}.svg`, svgOf($("view").value), "image/svg+xml"),
+  );
   $("save-png").addEventListener("click", () => {
     const source = $($("view").value);
     const canvas = document.createElement("canvas");

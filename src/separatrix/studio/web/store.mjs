@@ -7,14 +7,22 @@ const MOST_UNDO = 100;
 
 export class Store {
   constructor() {
-    this.state = { points: [], names: ["x1", "x2"], labels: ["-1", "1"], models: [defaultModel("perceptron")], step: 0 };
+    this.state = {
+      points: [],
+      names: ["x1", "x2"],
+      labels: ["-1", "1"],
+      models: [defaultModel("perceptron")],
+      step: 0,
+    };
     this.past = [];
     this.future = [];
     this.listeners = [];
     this.saving = 0;
   }
 
-  onChange(listener) { this.listeners.push(listener); }
+  onChange(listener) {
+    this.listeners.push(listener);
+  }
 
   // Change data or models: `change` returns the new parts. With `merge` it joins the change before it (a drag).
   change(parts, { merge = false, keepStep = false } = {}) {
@@ -26,8 +34,12 @@ export class Store {
     this.#set({ ...this.state, ...(keepStep ? {} : { step: 0 }), ...parts });
   }
 
-  undo() { this.#swap(this.past, this.future); }
-  redo() { this.#swap(this.future, this.past); }
+  undo() {
+    this.#swap(this.past, this.future);
+  }
+  redo() {
+    this.#swap(this.future, this.past);
+  }
 
   // Note where the run stands, which is no change that can be undone; it is kept when the page is left.
   stand(step) {
@@ -50,11 +62,18 @@ export class Store {
   // Soon, and at most every half second: a drag changes points sixty times a second.
   #save() {
     if (this.saving) return;
-    this.saving = setTimeout(() => { this.saving = 0; this.saveNow(); }, 500);
+    this.saving = setTimeout(() => {
+      this.saving = 0;
+      this.saveNow();
+    }, 500);
   }
 
   saveNow() {
-    try { localStorage.setItem(KEY, JSON.stringify(packed(this.state))); } catch { /* no storage, or it is full: the page works without */ }
+    try {
+      localStorage.setItem(KEY, JSON.stringify(packed(this.state)));
+    } catch {
+      /* no storage, or it is full: the page works without */
+    }
   }
 
   // The state that was left here before; null if there is none or it cannot be read.

@@ -1,5 +1,5 @@
-// Two tables, as everybody has them: Fisher's iris (1936), and the Palmer penguins (Gorman, Williams and Fraser 2014; CC0).
-// A row begins with its class; null is missing.
+// Two tables, as everybody has them: Fisher's iris (1936), and the Palmer penguins (Gorman, Williams and Fraser 2014;
+// CC0). A row begins with its class; null is missing.
 
 export const IRIS = {
   names: ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"],

@@ -5,7 +5,10 @@ export function shown(value, digits = 4) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const text = size >= 1e6 || size < 1e-4 ? value.toExponential(digits - 1).replace(/\.?0+e/, "e") : String(Number(value.toPrecision(digits)));
+  const text =
+    size >= 1e6 || size < 1e-4
+      ? value.toExponential(digits - 1).replace(/\.?0+e/, "e")
+      : String(Number(value.toPrecision(digits)));
   return text.replaceAll("-", "−");
 }
 

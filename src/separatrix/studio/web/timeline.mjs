@@ -20,9 +20,15 @@ export class Timeline {
     this.frame = this.#frame(null);
   }
 
-  end() { this.run.end(); }
-  get epochs() { return this.history.length; }
-  get total() { return this.starts[this.starts.length - 1]; }
+  end() {
+    this.run.end();
+  }
+  get epochs() {
+    return this.history.length;
+  }
+  get total() {
+    return this.starts[this.starts.length - 1];
+  }
 
   // Run further epochs until the run ends or the time is over; then stand where it stood.
   runAhead(milliseconds) {
@@ -72,7 +78,8 @@ export class Timeline {
     let high = this.starts.length - 1;
     while (low < high - 1) {
       const middle = (low + high) >> 1;
-      if (this.starts[middle] <= step) low = middle; else high = middle;
+      if (this.starts[middle] <= step) low = middle;
+      else high = middle;
     }
     return low;
   }
@@ -120,7 +127,12 @@ export class Timeline {
     const steps = Math.ceil(this.entries / this.fold);
     const weights = this.run.weights();
     const losses = this.run.losses(weights);
-    const record = { mistakes: mistakes - before.mistakes, allMistakes: mistakes, updates: updates - before.updates, losses };
+    const record = {
+      mistakes: mistakes - before.mistakes,
+      allMistakes: mistakes,
+      updates: updates - before.updates,
+      losses,
+    };
     if (!this.run.kernelled) record.weights = this.run.lastWeights();
     if (this.model.settings.kind === 1) {
       [record.primal, record.dual] = this.run.svmValues();
@@ -134,7 +146,12 @@ export class Timeline {
     this.step = this.total;
     this.#keep(epoch + 1);
     if (bad >= 0 || !weights.every(Number.isFinite)) this.ended = "diverged";
-    else if (this.model.settings.kind === 1 ? record.primal - record.dual <= CONVERGED_GAP * record.primal : record.updates === 0) this.ended = "converged";
+    else if (
+      this.model.settings.kind === 1
+        ? record.primal - record.dual <= CONVERGED_GAP * record.primal
+        : record.updates === 0
+    )
+      this.ended = "converged";
     else if (this.epochs >= this.model.maxEpochs) this.ended = "epochs";
   }
 
@@ -151,7 +168,12 @@ export class Timeline {
     const weights = run.weights();
     const epoch = this.step > 0 ? this.epochOf(this.step - 1) : 0;
     const frame = {
-      step: this.step, epoch, place: this.step - this.starts[epoch], counts: run.counts(), last, weights,
+      step: this.step,
+      epoch,
+      place: this.step - this.starts[epoch],
+      counts: run.counts(),
+      last,
+      weights,
       finished: this.step === this.total && this.ended !== null,
     };
     if (!run.kernelled) frame.current = run.lastWeights();

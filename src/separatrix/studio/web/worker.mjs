@@ -26,7 +26,10 @@ export class Session {
   }
 
   lengths() {
-    return { total: Math.max(...this.sides.map((side) => side.total)), ended: this.sides.every((side) => side.ended !== null) };
+    return {
+      total: Math.max(...this.sides.map((side) => side.total)),
+      ended: this.sides.every((side) => side.ended !== null),
+    };
   }
 
   runs() {
@@ -66,11 +69,14 @@ export class Session {
   }
 
   seen(frames, grid) {
-    frames.forEach((frame, k) => { frame.level = this.level(this.sides[k], frame); });
+    frames.forEach((frame, k) => {
+      frame.level = this.level(this.sides[k], frame);
+    });
     return { frames, step: Math.max(...frames.map((frame) => frame.step)), ...this.lengths(), ...this.shade({ grid }) };
   }
 
-  // The activation at the edge of the street of a linear model: 1 for an SVM, else that of the nearest point if all are right.
+  // The activation at the edge of the street of a linear model: 1 for an SVM, else that of the nearest point if all are
+  // right.
   level({ run, model }, frame) {
     if (model.settings.kind === 1) return 1;
     if (run.kernelled || frame.losses.zeroOne > 0) return 0;
@@ -98,13 +104,20 @@ export class Session {
     for (let step = from; step <= to; step += 1) {
       const frame = timeline.seek(step);
       if (frame.step !== step) break;
-      rows.push({ step, last: frame.last, after: frame.current ?? null, bias: frame.weights[frame.weights.length - 1] });
+      rows.push({
+        step,
+        last: frame.last,
+        after: frame.current ?? null,
+        bias: frame.weights[frame.weights.length - 1],
+      });
     }
     timeline.seek(back);
     return { rows };
   }
 
-  prove({ points }) { return { proof: this.core.prove(points) }; }
+  prove({ points }) {
+    return { proof: this.core.prove(points) };
+  }
 }
 
 // Answer messages {id, method, ...}; `answer` receives {id, ...result} or {id, problem}.
