@@ -141,8 +141,8 @@ class LinearSVM(SolvedClassifier):
     on the workers of the present client.
 
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
-    all sums are double. With a free intercept and a finite C, columns far from the origin (timestamps) are read less their means;
-    the weights and the intercept are those of X as it is.
+    all sums are double. With a free intercept and a finite C, columns far from the origin (timestamps) are read less
+    their means; the weights and the intercept are those of X as it is.
 
     Ctrl-C ends the run within a second or so; the estimator is then fitted with the best model so far and its
     gap, and KeyboardInterrupt is raised.
