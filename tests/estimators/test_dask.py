@@ -99,6 +99,9 @@ def test_predictions_for_dask_arrays_are_dask_arrays():
         model = sx.LinearSVM().fit(X, labels)
         assert np.array_equal(model.decision_function(cut(X)).compute(), model.decision_function(X)), classes
         assert model.predict(cut(X)).compute().tolist() == model.predict(X).tolist()
+        model = sx.LogisticRegression().fit(X, labels)
+        for method in ("predict_proba", "predict_log_proba"):
+            assert np.array_equal(getattr(model, method)(cut(X)).compute(), getattr(model, method)(X))
 
 
 def test_few_rows_are_gathered_and_need_no_cluster():
