@@ -14,12 +14,14 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from separatrix.estimators.warm_fits import geometric
 from separatrix.insight.fold_bounds import FoldBounds, FoldPoint
+from separatrix.insight.fold_path import Followed, merged_edges
 
 _FIRST_STEP = 10.0  # between the first values of C
 _TRIED_STEP = math.sqrt(10.0)  # where nothing is proved
@@ -80,6 +82,7 @@ class Search:
     points: list[list[FoldPoint]] = field(default_factory=list)  # of each fold, ascending
     n_fits: int = 0
     ended: str = ""  # "proved", "fits", "time" or "rounding"
+    _tried: set[tuple[int, float]] = field(default_factory=set)  # folds, and where following their path began
     seconds: float = 0.0
 
     @property
@@ -150,9 +153,9 @@ class Search:
             self.ended = "time"
         return bool(self.ended)
 
-    def _mean(self, wrong: Sequence[float]) -> float:
+    def _mean(self, wrong: Sequence[Any]) -> Any:
         """Return the mean over the folds of the part of the validation rows, alike for alike totals."""
-        totals: dict[float, float] = {}
+        totals: dict[float, Any] = {}
         for count, fold in zip(wrong, self.folds, strict=True):
             totals[fold.n] = totals.get(fold.n, 0) + count
         return sum(total / n for n, total in totals.items()) / len(self.folds)
@@ -172,6 +175,11 @@ class Search:
 
     def _raise(self, part: Part) -> None:
         """Cut a cell in two, or fit where it leaves most open."""
+        known = [fold.known(part.low, part.high) for fold in self.folds]
+        followed = [each for each in known if each is not None]
+        if len(followed) == len(known):
+            self._read(part, followed)
+            return
         middle = math.sqrt(part.low) * math.sqrt(part.high)
         if not part.low * _CLOSEST < middle < part.high:
             part.closed = True
@@ -183,7 +191,10 @@ class Search:
                 return
         else:
             left = part.left
-        shares = [count / fold.n for count, fold in zip(left, self.folds, strict=True)]
+        shares = [
+            count / fold.n if path is None else 0.0
+            for count, fold, path in zip(left, self.folds, known, strict=True)
+        ]
         for place in sorted(range(len(self.folds)), key=lambda place: -shares[place]):
             if shares[place] > 0.0 and self._refine(place, middle):
                 return
@@ -205,6 +216,8 @@ class Search:
     def _refine(self, place: int, C: float) -> bool:
         """Fit a fold between its fits around a C, or more precisely at one that is not exact enough; say if it can."""
         first, last = self._around(place, C, C)
+        if self._follow(place, first, last):
+            return True
         for point in (first, last):
             if point.tol > _LEAST_TOL and point.converged and self._imprecise(place, point):
                 self._replace(place, self.folds[place].fit(point.C, max(point.tol * _TIGHTER, _LEAST_TOL), [point]))
@@ -213,6 +226,44 @@ class Search:
             return False
         self._fit(place, math.sqrt(first.C) * math.sqrt(last.C))
         return True
+
+    def _follow(self, place: int, first: FoldPoint, last: FoldPoint) -> bool:
+        """Follow the path of a fold from one fit to the next, if that can be done and has not been."""
+        tried = (place, first.C)
+        if tried in self._tried or not first.C < last.C:
+            return False
+        self._tried.add(tried)
+        if not self.folds[place].follow(first, last.C, self.halted):
+            return False
+        self.n_fits += 1
+        for part in self.parts:
+            if part.low >= first.C and part.high <= last.C and not part.closed:
+                part.sure[place], part.left[place] = self._decide(place, part.low, part.high)
+        return True
+
+    def _read(self, part: Part, followed: list[Followed]) -> None:
+        """Cut a cell in which the path of every fold is known into what is proved and what is not."""
+        edges = merged_edges(followed, part.low, part.high)
+        sure, most = (np.array(each) for each in zip(*(path.at(edges) for path in followed), strict=True))
+        upper = np.asarray(self._mean(list(most)))
+        at = int(np.lexsort((-np.log(edges[1:] / edges[:-1]), upper))[0])
+        if upper[at] < self.best.error:
+            self._look(math.sqrt(edges[at]) * math.sqrt(edges[at + 1]))
+        bounds = np.asarray(self._mean(list(sure)))
+        proved = bounds >= self.target
+        turns = [0, *(np.flatnonzero(proved[1:] != proved[:-1]) + 1), len(proved)]
+        fresh = []
+        for first, last in itertools.pairwise(turns):
+            least = first + int(np.argmin(bounds[first:last]))
+            low, high = float(edges[first]), float(edges[last])
+            fresh.append(Part(low, high, sure[:, least].tolist(), [0.0] * len(sure), closed=True))
+        place = self.parts.index(part)
+        self.parts[place : place + 1] = fresh
+
+    def _look(self, C: float) -> None:
+        """Keep a C as a step whose solutions in all folds are known from their paths."""
+        points = [point for fold in self.folds if (point := fold.seen(C)) is not None]
+        bisect.insort(self.steps, Step(C, points, float(self._mean([point.wrong for point in points]))), key=_value)
 
     def _imprecise(self, place: int, point: FoldPoint) -> bool:
         """Return whether a fold's own precision keeps the error at one of its fits from being proved."""

@@ -134,7 +134,7 @@ class CurvedBounds:
         shrink = 1.0 / (1.0 + self._C * self._values)
         squares = np.empty(n)
         for first in range(0, n, together):
-            some = rows if n <= together else Rows(rows.values[first : first + together])
+            some = rows if n <= together else rows.part(slice(first, first + together))
             turned = self._coordinates(some)
             squares[first : first + together] = _products(turned * turned, shrink)
         return squares * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
