@@ -175,24 +175,29 @@ class FoldBounds:
         bias = proof.bias + _core.dot(fit.weights, frame.centre)
         return PlanePoint(fit, proof, training, frame.scores(self.validation, proof), bias, curved)
 
-    def follow(self, point: FoldPoint, high: float, halted: Callable[[], bool]) -> bool:
-        """Follow the path of the optima from a fit towards a higher C; return whether that proves anything."""
+    def follow(self, point: FoldPoint, end: float, halted: Callable[[], bool]) -> float:
+        """Follow the path of the optima from a fit towards a higher C; return the C that it is known up to."""
         fits = [plane.fit for plane in point.planes]
         if len(fits) != 1 or fits[0].alpha is None or not HingePieces.suits(self._problems[0]):
-            return False
+            return point.C
         frame = self._frames[0]
         pieces = HingePieces(frame.problem, frame.centre, frame.training_lengths, point.C, fits[0].alpha, fits[0].bias)
         counts = np.ones(len(self.codes)) if self.counts is None else self.counts
         off = (frame.problem.rows.shape[1] + 8) * _UNIT * frame.reach
         followed = Followed(self.validation, self.codes == 1, counts, frame.lengths, off)
         while not pieces.ended and not halted():
-            found = pieces.further(high)
+            found = pieces.further(end)
             if found is not None:
                 followed.add(found)
         if not len(followed.sure):
-            return False
+            return point.C
         self._followed.append(followed)
-        return True
+        return followed.high
+
+    @property
+    def ends(self) -> list[float]:
+        """Where the ranges begin and end that were followed."""
+        return [end for each in self._followed for end in (each.low, each.high)]
 
     def known(self, low: float, high: float) -> Followed | None:
         """Return what was found along the path in a range that was followed."""
@@ -251,25 +256,24 @@ def _bounds(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield bounds on the scores of some validation rows by the optima for all C from low to high, the best first.
 
-    Where curvature says something about the log loss, balls with their ranges of intercepts add little.
+    Where curvature says something, balls with their ranges of intercepts add little; where it says nothing, the segment
+    of two fits says more than the lens.
     """
-    log, known = frame.problem.loss == "log", False
+    known = False
     middle = math.sqrt(low) * math.sqrt(high)
     nearest = (one, two) if middle * middle <= one.evidence.C * two.evidence.C else (two, one)
     curved = [point.curved for point in (nearest if one is not two else (one,)) if point.curved is not None]
-    for bounds in curved if log else ():
+    for bounds in curved:
         found = bounds.scores(low, high, rows)
         if found is not None:
             known = True
             yield found
+    if known and frame.problem.free:
+        return
     ball = between(frame.problem, one.evidence, two.evidence, low, high)
-    if ball is not None and not (known and frame.problem.free):
+    if ball is not None:
         yield _ball_scores(frame, one, two, ball, rows)
-    for bounds in () if log else curved:
-        found = bounds.scores(low, high, rows)
-        if found is not None:
-            yield found
-    if not (known and frame.problem.free):
+    if ball is None or not curved:
         yield _ball_scores(frame, one, two, Lens(one.evidence, two.evidence).ball(low, high), rows)
 
 
