@@ -41,8 +41,10 @@ auto follow(HeldPath& self, double end, std::int64_t most) {
         further = self.path->follow(end, most, pieces);
     }
     const std::size_t count = pieces.C.size(), n = std::size_t(self.X.m.rows);
+    const std::size_t d = std::size_t(self.X.m.cols);
     return std::make_tuple(to_numpy(std::move(pieces.C)), to_numpy(std::move(pieces.bias)),
-                           to_numpy(std::move(pieces.alpha), {count, n}), further);
+                           to_numpy(std::move(pieces.weights), {count, d}), to_numpy(std::move(pieces.alpha), {count, n}),
+                           further);
 }
 
 }  // namespace
@@ -52,6 +54,6 @@ void sx::bind_path(nb::module_& module) {
         .def("__init__", &make_path, "X"_a, "signs"_a.noconvert(), "counts"_a.noconvert(), "constant"_a, "free"_a, "C"_a,
              "alpha"_a.noconvert(), "bias"_a)
         .def("follow", &follow, "end"_a, "most"_a,
-             "Up to this C or so many pieces further: values of C, biases, dual weights of all rows for each, and whether "
-             "the path could be followed.");
+             "Up to this C or so many pieces further: values of C, biases, weights and dual weights of all rows for "
+             "each, and whether the path could be followed.");
 }

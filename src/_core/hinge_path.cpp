@@ -12,15 +12,17 @@ namespace {
 
 constexpr double kAtBound = 1e-9;     // part of its upper bound by which a dual weight of a first solution is at a bound
 constexpr double kDependent = 1e-11;  // part of the square of a row that is left of it beside others
-constexpr double kStill = 1e-11;      // part of what a margin's rate is the sum of that is rounding
+constexpr double kStill = 1e-11;      // part of the rate of a margin that is as good as none
+constexpr double kNoise = 1e-13;      // part of what the weights' way is the sum of that may be rounding
 constexpr double kStuck = 1e-14;      // part of C that is no step
+constexpr double kGolden = 0.6180339887498949;
 constexpr std::int64_t kReadAgain = 64;  // events
 
 }  // namespace
 
 HingePath::HingePath(const HingeProblem& problem, double C, const double* start, double bias)
     : problem(problem), n(problem.rows.rows), d(problem.rows.cols), C(C), bias(bias), side(n), alpha(start, start + n),
-      margin(n), knot(n, 1.0), drift(n), rate(n), squares(n), unit(n), pull(d), way(d) {
+      margin(n), knot(n, 1.0), drift(n), rate(n), squares(n), unit(n), pull(d), weights(d), way(d) {
     kernels().square_norms(problem.rows, squares.data());
     for (std::int64_t i = 0; i < n; ++i) {
         squares[i] += problem.constant * problem.constant;
@@ -99,7 +101,8 @@ void HingePath::read_all() {
     for (const std::int64_t i : wanted) {
         if (!add(i)) put(i, alpha[i] > 0.5 * C * problem.counts[i] ? inside : beyond);
     }
-    std::vector<double> signed_alpha(n), weights(d);
+    std::vector<double> signed_alpha(n);
+    std::fill(weights.begin(), weights.end(), 0.0);
     imbalance = 0.0;
     for (std::int64_t i = 0; i < n; ++i) {
         if (side[i] != on) alpha[i] = side[i] == inside ? C * problem.counts[i] : 0.0;
@@ -120,8 +123,9 @@ void HingePath::read_all() {
         add(nearest);
     }
     for (std::int64_t i = 0; i < n; ++i) {
-        const double m = margin[i];
-        knot[i] = side[i] == on || (side[i] == inside ? m > 1.0 : m < 1.0) ? m : 1.0;
+        const double over = margin[i] - 1.0, part = std::fmod(kGolden * double(i), 1.0);  // so that not all meet at once
+        const bool wrong = side[i] == inside ? over > 0.0 : over < 0.0;
+        knot[i] = side[i] == on ? margin[i] : wrong ? margin[i] + (0.5 + part) * over : 1.0;
         drift[i] = 1.0 - knot[i];
     }
 }
@@ -161,6 +165,14 @@ void HingePath::head(bool along) {
         }
     }
     way_length = std::sqrt(product(way.data(), way.data()));
+    noise = start * std::sqrt(product(pull.data(), pull.data()));
+    farthest = 0.0;
+    for (std::size_t j = 0; j < m; ++j) {
+        const double length = std::sqrt(squares[held[j]]);
+        noise += std::abs(solution[first + j]) * length;
+        farthest = std::max(farthest, length);
+    }
+    noise *= kNoise;
     kernels().decide(problem.rows, 0, n, way.data(), &bias_way, 1, rate.data());
     for (std::int64_t i = 0; i < n; ++i) rate[i] *= problem.signs[i];
 }
@@ -180,7 +192,8 @@ HingePath::Event HingePath::next_event(bool along, double left) const {
     }
     for (std::int64_t i = 0; i < n; ++i) {
         if (side[i] == on) continue;
-        const double speed = rate[i] - drift[i], slow = kStill * (way_length * std::sqrt(squares[i]) + std::abs(bias_way));
+        const double speed = rate[i] - drift[i], length = std::sqrt(squares[i]);
+        const double slow = kStill * (way_length * length + std::abs(bias_way)) + noise * (length + farthest);
         if (side[i] == inside ? speed > slow : speed < -slow) {
             meet(side[i] == inside ? knot[i] - margin[i] : margin[i] - knot[i], std::abs(speed), i, on);
         }
@@ -192,6 +205,7 @@ void HingePath::move(bool along, double step) {
     const std::size_t first = problem.free ? 1 : 0;
     for (std::size_t j = 0; j < held.size(); ++j) alpha[held[j]] += step * solution[first + j];
     for (std::int64_t i = 0; i < n; ++i) margin[i] += step * rate[i];
+    for (std::int64_t k = 0; k < d; ++k) weights[k] += step * way[k];
     bias += step * bias_way;
     if (along) {
         C += step;
@@ -240,17 +254,22 @@ bool HingePath::take_on(std::int64_t row) {
 bool HingePath::exchange(std::int64_t row, Side from) {
     const std::size_t first = problem.free ? 1 : 0;
     const double sign = from == beyond ? 1.0 : -1.0;
-    double step = C * problem.counts[row];
+    double step = C * problem.counts[row], fastest = 0.0;
     std::size_t place = held.size();
-    for (std::size_t j = 0; j < held.size(); ++j) {
-        const std::int64_t i = held[j];
-        const double speed = -sign * solution[first + j];
-        if (std::abs(speed) <= 1e-9) continue;
-        const double room = speed < 0.0 ? alpha[i] : C * problem.counts[i] - alpha[i];
-        const double most = std::max(room, 0.0) / std::abs(speed);
-        if (most < step) {
-            step = most;
-            place = j;
+    for (const bool choose : {false, true}) {  // of those that meet a bound at about the same time, the one that moves most
+        const double reach = step;
+        for (std::size_t j = 0; j < held.size(); ++j) {
+            const std::int64_t i = held[j];
+            const double speed = std::abs(solution[first + j]), upper = C * problem.counts[i];
+            if (speed <= kAtBound) continue;
+            const double room = std::max(sign * solution[first + j] > 0.0 ? alpha[i] : upper - alpha[i], 0.0);
+            if (!choose) {
+                step = std::min(step, (room + kAtBound * upper) / speed);
+            } else if (room <= reach * speed && speed > fastest) {
+                fastest = speed;
+                step = room / speed;
+                place = j;
+            }
         }
     }
     alpha[row] += sign * step;
@@ -263,7 +282,11 @@ bool HingePath::exchange(std::int64_t row, Side from) {
     const bool down = sign * solution[first + place] > 0.0;
     remove(place);
     put(left, down ? beyond : inside);
-    return add(row);
+    if (!add(row)) {
+        put(row, from);
+        since = kReadAgain;
+    }
+    return true;
 }
 
 // Take a row among those on the margin; false if it depends on them. Then, `solution` says how.
@@ -282,12 +305,28 @@ bool HingePath::add(std::int64_t row) {
             products[first + j] = y * problem.signs[held[j]] * (product(&rows[j * d], values.data()) + own);
         }
         solution.assign(size, 0.0);
-        double left = square;
-        for (std::size_t j = 0; j < size; ++j) {
-            for (std::size_t k = 0; k < size; ++k) solution[j] += inverse[j * size + k] * products[k];
-            left -= solution[j] * products[j];
+        double left = 0.0;
+        std::vector<double> rest(d);
+        for (int round = 0; round < 2; ++round) {  // once more for what rounding has left
+            double balance = y;
+            for (std::int64_t k = 0; k < d; ++k) rest[k] = y * values[k];
+            for (std::size_t j = 0; j < size; ++j) {
+                for (std::size_t k = 0; k < size; ++k) solution[j] += inverse[j * size + k] * products[k];
+            }
+            for (std::size_t j = 0; j < m; ++j) {
+                const double step = problem.signs[held[j]] * solution[first + j];
+                balance -= step;
+                for (std::int64_t k = 0; k < d; ++k) rest[k] -= step * rows[j * d + k];
+            }
+            if (problem.free) products[0] = balance;
+            for (std::size_t j = 0; j < m; ++j) {
+                const double off = own * balance - (problem.free ? solution[0] : 0.0);
+                products[first + j] = problem.signs[held[j]] * (product(&rows[j * d], rest.data()) + off);
+            }
+            left = product(rest.data(), rest.data()) + own * balance * balance;
         }
-        if (!(left > kDependent * square)) return false;
+        const std::size_t most = std::size_t(d) + (problem.free || problem.constant > 0.0 ? 1 : 0);
+        if (m >= most || !(left > kDependent * square)) return false;
         std::vector<double> wider((size + 1) * (size + 1));
         for (std::size_t j = 0; j <= size; ++j) {
             const double a = j < size ? solution[j] : -1.0;
@@ -333,6 +372,7 @@ double HingePath::product(const double* a, const double* b) const { return kerne
 void HingePath::emit(HingePieces& pieces) const {
     pieces.C.push_back(C);
     pieces.bias.push_back(bias);
+    pieces.weights.insert(pieces.weights.end(), weights.begin(), weights.end());
     for (std::int64_t i = 0; i < n; ++i) {
         const double upper = C * problem.counts[i];
         pieces.alpha.push_back(side[i] == inside ? upper : side[i] == beyond ? 0.0 : std::clamp(alpha[i], 0.0, upper));

@@ -17,10 +17,10 @@ struct HingeProblem {
     bool free;
 };
 
-// Solutions where one piece ends and the next begins: C, bias, and the dual weights of all rows. Two in a row with the
+// Solutions where one piece ends and the next begins: C, bias, weights, and dual weights of all rows. Two in a row with the
 // same C are two solutions for it, from one of which the path comes, and with the other of which it goes on.
 struct HingePieces {
-    std::vector<double> C, bias, alpha;
+    std::vector<double> C, bias, weights, alpha;
 };
 
 // Rows are inside the margin (alpha = C counts), on it, or beyond it (alpha = 0). While these sets stay, the dual weights
@@ -73,8 +73,9 @@ private:
     std::vector<double> inverse, solution;  // of the equations of these rows, and of the bias before them if it is free
     std::vector<double> pull;               // sum of counts y x over the rows inside
     double pull_balance = 0.0, imbalance = 0.0;  // the sums of counts y over these rows, and of alpha y over all
-    std::vector<double> way;                     // of the weights, and of the bias
+    std::vector<double> weights, way;            // and where they go, with the bias
     double bias_way = 0.0, way_length = 0.0;
+    double noise = 0.0, farthest = 0.0;  // what rounding may make of the way, and the longest row on the margin
 };
 
 }  // namespace sx

@@ -83,7 +83,8 @@ def test_a_path_that_goes_wrong_proves_less_but_nothing_false(monkeypatch):
     for cost in C:
         tight = sx.LinearSVM(C=cost, tol=1e-10, max_iter=100_000).fit(X, y)
         alpha.append(np.clip(tight._states[0].alpha + 0.02 * cost * rng.normal(size=len(y)), 0.0, cost))
-    wrong = path._proved(C, bias + 0.05 * rng.normal(size=len(C)), np.array(alpha))
+    weights = found[0].weights + 0.05 * rng.normal(size=found[0].weights.shape)
+    wrong = path._proved(C, bias + 0.05 * rng.normal(size=len(C)), weights, np.array(alpha))
     assert wrong.radius.min() > 1e-3
     for place in range(0, len(C) - 1, 3):
         middle = 0.5 * (C[place] + C[place + 1])

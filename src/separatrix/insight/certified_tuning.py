@@ -180,7 +180,7 @@ def tune(
     reasons = {
         "fits": f"max_fits={most} reached",
         "time": "" if seconds is None else f"time limit of {seconds.seconds:g} s reached",
-        "rounding": "the precision of the fits allows no more",
+        "rounding": "the precision of the fits, or an intercept that is not unique, allows no more",
         "joint": "the classes are learned together; with multi_class='ovr' it can be",
     }
     return Tuning(
