@@ -21,7 +21,7 @@ from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels
 from separatrix.svm.bias_range import bias_range
 from separatrix.svm.centring import bias_without
-from separatrix.svm.curved_bounds import CurvedBounds
+from separatrix.svm.curved_removal import CurvedRemoval
 from separatrix.svm.optimum_ball import Evidence, Lens, Problem
 from separatrix.svm.removed_row import log_intercepts, removal, surely_wrong, unmoved, without_row
 
@@ -85,9 +85,9 @@ class LeftOutRows:
                 low, high = found.low + down, found.high + up
             else:
                 low, high = unmoved(plane, proof, found)
-            if CurvedBounds.suits(plane):
+            if CurvedRemoval.suits(plane):
                 bias = proof.bias + float(proof.weights[-1]) * plane.constant
-                nearer = CurvedBounds(plane, proof.C, proof.weights[:-1].copy(), bias).without_rows()
+                nearer = CurvedRemoval(plane, proof.C, proof.weights[:-1].copy(), bias).without_rows()
                 low, high = np.fmax(low, nearer[0]), np.fmin(high, nearer[1])
             low, high = np.where(np.isnan(low), -math.inf, low), np.where(np.isnan(high), math.inf, high)
             self.low[place], self.high[place] = low, high

@@ -256,18 +256,18 @@ def _bounds(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield bounds on the scores of some validation rows by the optima for all C from low to high, the best first.
 
-    Where curvature says something, balls with their ranges of intercepts add little; where it says nothing, the segment
-    of two fits says more than the lens.
+    Where curvature says something, balls with their ranges of intercepts add little; where it can say something, the
+    lens adds little to the segment of two fits.
     """
     known = False
     middle = math.sqrt(low) * math.sqrt(high)
     nearest = (one, two) if middle * middle <= one.evidence.C * two.evidence.C else (two, one)
     curved = [point.curved for point in (nearest if one is not two else (one,)) if point.curved is not None]
     for bounds in curved:
-        found = bounds.scores(low, high, rows)
-        if found is not None:
+        pair = bounds.scores(low, high, rows)
+        if pair is not None:
             known = True
-            yield found
+            yield pair
     if known and frame.problem.free:
         return
     ball = between(frame.problem, one.evidence, two.evidence, low, high)
