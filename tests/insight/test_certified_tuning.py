@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -304,3 +305,37 @@ def test_a_path_that_ends_on_the_way_leaves_the_rest_to_fits(monkeypatch):
     bounds = halting.bounds_
     np.testing.assert_array_equal(bounds[1:, 0], bounds[:-1, 1])
     assert (bounds[0, 0], bounds[-1, 1]) == (0.01, 100.0)
+
+
+@pytest.mark.parametrize("model", [sx.LogisticRegression(), sx.LinearSVM(), sx.LinearSVM(loss="squared_hinge")])
+@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
+def test_rows_far_from_the_origin_are_proved_as_they_are_near_it(model, rows):
+    X, y = BLOBS
+    offset = 1.7e9 * (np.arange(X.shape[1]) < 2)
+    far = X + offset
+    near = far - offset  # exact
+    asked = {"C": (0.03, 10.0), "folds": 3, "within": 0.03}
+    there, here = sx.tune(model, rows(far), y, **asked), sx.tune(model, rows(near), y, **asked)
+    assert there.proved_
+    assert here.proved_
+    assert (there.error_, there.lower_bound_) == pytest.approx((here.error_, here.lower_bound_))
+    bounds = there.bounds_
+    for C in np.geomspace(0.03, 10.0, 5):
+        parts = [
+            np.mean(clone(model).set_params(C=C, tol=1e-9).fit(near[a], y[a]).predict(near[b]) != y[b])
+            for a, b in StratifiedKFold(3).split(near, y)
+        ]
+        assert np.mean(parts) >= bounds[(bounds[:, 0] <= C) & (bounds[:, 1] >= C)][:, 2].min() - 1e-12
+
+
+def test_validation_rows_may_lack_a_value_where_the_training_rows_have_none_near_0():
+    X, y = BLOBS
+    far = X + 1e4
+    far[0, 0] = 0.0
+    folds = [(np.arange(1, len(y)), np.arange(0, len(y), 2))]
+    sparse_rows, dense = (
+        sx.tune(sx.LogisticRegression(), rows(far), y, C=(0.01, 1.0), folds=folds, within=0.05)
+        for rows in (sparse.csr_array, np.asarray)
+    )
+    assert sparse_rows.lower_bound_ <= dense.error_
+    assert dense.lower_bound_ <= sparse_rows.error_

@@ -21,14 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from separatrix.estimators.left_out_rows import OPEN, OTHER, REFIT_TOL, RIGHT, WRONG, LeftOutRows
+from separatrix.estimators.left_out_rows import ALIKE, OPEN, OTHER, REFIT_TOL, RIGHT, WRONG, LeftOutRows
 from separatrix.estimators.logistic_regression import MultinomialState
 from separatrix.estimators.warm_fits import WarmFits, copy_of
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.loop.problem import Labels
 
 MOST = 1500  # classes times coefficients of each
-_ALIKE = 1e-6  # part of the objective by which its value on the model's own data may differ
 _UNIT = float(np.finfo(np.float64).eps)
 _STIFF = 0.9  # the part of the Hessian that rounding must leave
 _HELD = 0.95  # the most of it that one row may make up
@@ -166,7 +165,7 @@ class JointlyLeftOut(LeftOutRows):
                 f"{size:,}: fit with multi_class='ovr'"
             )
         self.whole = self._curvature(fitted, np.arange(len(self.kept)))
-        if not abs(self.whole.value - fitted.objective_) <= _ALIKE * fitted.objective_:
+        if not abs(self.whole.value - fitted.objective_) <= ALIKE * fitted.objective_:
             raise ValueError(OTHER)
 
     def _curvature(self, model: Any, rows: NDArray[np.intp]) -> JointCurvature:
