@@ -88,9 +88,19 @@ def _ends(values: Any, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], Flo
     return columns, values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
 
 
+def has_all(rows: Rows, columns: NDArray[np.intp]) -> bool:
+    """Return whether every row of a sparse matrix holds a value in each of these columns."""
+    return len(_ends(rows.values, columns)[0]) == len(columns)
+
+
 def bias_within(rows: Rows, weights: Floats, bias: float) -> float:
     """Return the bias with these weights for the rows as they are read, given that for the values themselves."""
     return bias if rows.centre is None else float(_exact(rows.centre, weights) + Fraction(bias))
+
+
+def bias_without(rows: Rows, weights: Floats, bias: float) -> float:
+    """Return the bias with these weights for the values themselves, given that for the rows as they are read."""
+    return bias if rows.centre is None else float(Fraction(bias) - _exact(rows.centre, weights))
 
 
 def restored(rows: Rows, solution: Solution, everything: float, *, squared: bool) -> Solution:
