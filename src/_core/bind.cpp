@@ -375,6 +375,7 @@ NB_MODULE(_core, module) {
 
     bind_margin(module);
     bind_descent(module);
+    bind_newton(module);
     bind_dual(module);
     bind_joint(module);
     bind_csv(module);

@@ -60,7 +60,9 @@ def test_all_methods_reach_one_optimum(bias, data, monkeypatch):
     X, y = data()
     kind = {"loss": "squared_hinge", "C": 3.0, "tol": 1e-8, "random_state": 0, **BIASES[bias]}
     values, methods = [], []
-    for first_try, passes in ((np.inf, np.inf), (0.0, 0.0), (0.0, np.inf)):  # factor, conjugate gradients, ascent
+    # A factor, conjugate gradients, ascent.
+    for first_try, passes, epochs in ((np.inf, np.inf, np.inf), (0.0, 0.0, 0.0), (0.0, np.inf, 0.0)):
+        monkeypatch.setattr(choice, "ASCENT_EPOCHS", epochs)
         monkeypatch.setattr(choice, "FIRST_TRY", first_try)
         monkeypatch.setattr(choice, "NEWTON_PASSES", passes)
         model = sx.LinearSVM(max_iter=100_000, **kind).fit(X, y)

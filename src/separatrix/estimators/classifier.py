@@ -20,8 +20,8 @@ from separatrix.estimators.contract import (
     CallbackSupportMixin,
     ClassifierMixin,
     ConvergenceWarning,
+    check_features,
     check_is_fitted,
-    validate_data,
     with_callbacks,
 )
 from separatrix.estimators.fitting import (
@@ -270,7 +270,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
         check_is_fitted(self, "classes_")
         rows = rows_of(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_features(self, X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             return rows.checked_activations(self._decide(rows))
 
@@ -306,7 +306,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         if isinstance(rows, DeviceRows):
             self._check_device()
             sample_weight = None if sample_weight is None else to_numpy(sample_weight)
-        validate_data(self, X, reset=not later, skip_check_array=True)
+        check_features(self, X, reset=not later)
         bias = self._bias_for(later)
         if later:
             labels = joined(labels, self.classes_)

@@ -10,12 +10,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 
 from separatrix.stops import StopReason
 
 # Without the wrapper that makes an enumeration of every answer: 64 of them take longer than a small fit.
-_handler_of: Callable[[int], object] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+_handler_of: Callable[[int], object] = getattr(import_module("_signal"), "getsignal", signal.getsignal)
 
 
 @functools.cache

@@ -51,7 +51,10 @@ from typing import Protocol
 from separatrix.geometry.rows import Rows, is_sparse
 
 FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
+FACTOR_ALWAYS = 2.5  # steps that a factor may cost, to be made anew in each iteration
 MOST_EQUATIONS = 5000  # of a factor in Newton's method
+ASCENT_EPOCHS = 0.5  # of ascent on sparse rows, for each e-fold of the gap, where rows hardly disturb each other
+NEWTON_ITERATIONS = 5  # typically
 NEWTON_PASSES = 40  # over the rows, which Newton's method with conjugate gradients takes from where ascent has come to
 NEWTON_SOON = 12  # part of that which is to have been spent on ascent before, so that its pace is known: one in so many
 FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
@@ -117,9 +120,30 @@ def step_price(task: Sized) -> float:
     return 2.0 * (task.stored() + 4 * task.n)
 
 
+def ascent_first(task: Sized, tightness: float, tol: float) -> bool:
+    """Whether ascent is likely to come to a smooth loss's optimum before Newton's method would.
+
+    ``tightness`` is the mean of ``2 C |x|^2``: what a step on one row undoes of its neighbours' steps.
+    """
+    if not is_sparse(task.rows.values):
+        return not factor_at_once(task)
+    epochs = ASCENT_EPOCHS * math.log(1.0 / max(tol, 1e-16)) * math.sqrt(1.0 + tightness)
+    return epochs * task.stored() < NEWTON_ITERATIONS * factor_price(task)
+
+
 def factor_at_once(task: Sized) -> bool:
     """Whether Newton's equations are solved by a factor from the start."""
     return factor_price(task) <= FIRST_TRY * step_price(task)
+
+
+def factor_always(task: Sized) -> bool:
+    """Whether a factor of each Hessian is cheaper than the steps that an earlier one leaves."""
+    return factor_price(task) <= FACTOR_ALWAYS * step_price(task)
+
+
+def steps_of_factor(task: Sized) -> int:
+    """Return how many steps of conjugate gradients a new factor costs."""
+    return max(int(factor_price(task) / step_price(task)), 1)
 
 
 def most_steps(task: Sized, most: int) -> int:
@@ -157,7 +181,7 @@ def newton_next(task: Sized, ahead: float, touched: float) -> bool:
 
     With more features than rows the dual is the smaller problem, and ascent with its own Newton steps is better.
     """
-    price = NEWTON_PASSES * task.stored()
+    price = min(NEWTON_PASSES * task.stored(), NEWTON_ITERATIONS * factor_price(task))
     return fewer_features(task) and price < ahead and price < NEWTON_SOON * touched
 
 

@@ -23,13 +23,14 @@ from separatrix.svm import choice, interior
 from separatrix.svm.ascent import Ascent
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.newton import LogisticRun
-from separatrix.svm.squared import MOST_NEWTON, dual_of, smooth_task, start_newton
+from separatrix.svm.squared import MOST_NEWTON, dual_of, smooth_task, solution_of, start_newton
 from separatrix.svm.subspace import exact_step, newton_step
 from separatrix.svm.task import ONE_SIDED, DualSolution, HaltedError, MarginTask, constant_solution, measure
 
 _EXACT = 1e-13  # gap of the smallest tasks
 _TIGHTEST = 1e-3  # part of the tolerance that Newton's method is given, where its own measure is the more lenient one
 _EARLY = 8  # epochs, up to which it is not known which rows will move
+_EAGER = 4.0  # times the tolerance: an estimate of the gap that is worth an exact look, for it is mostly too high
 _FAR = 0.9  # relative gap
 _LOOKS = 2  # at the gap while the interior-point method works on some of the rows
 _REMEMBERED = ("best", "due", "bound", "patience", "newton_from", "seen", "finishing", "checked", "polished", "judged")
@@ -78,7 +79,7 @@ class Run:
         self._begin()
         task = self._task()
         fresh = self.ascent is None and self.newton is None and not self.newton_over
-        if fresh and task.squared and choice.factor_at_once(task):
+        if fresh and task.squared and not self._ascent_first():
             self.newton = start_newton(task, self.start, self.plane, self._aim)
         while not self.ended:
             if self.newton is not None and not self.newton_over:
@@ -86,6 +87,11 @@ class Run:
             elif not self._at_once():
                 self._ascend(max_iter, halted)
         return self.solution
+
+    def _ascent_first(self) -> bool:
+        task = self._task()
+        tightness = 2.0 * _core.dot(task.costs, task.squares) / task.n
+        return choice.ascent_first(task, tightness, self._aim)
 
     @property
     def _aim(self) -> float:
@@ -102,7 +108,8 @@ class Run:
             before = newton.iterations
             newton.go(MOST_NEWTON, halted)
             self.finishing += newton.iterations - before
-            solution = measure(task, *dual_of(task, newton.solution))
+            proved = newton.ended == "gap"
+            solution = solution_of(newton) if proved else measure(task, *dual_of(task, newton.solution))
             if newton.ended == "halted":
                 self.shown = self._better(solution)
                 self.ended = "halted"
@@ -159,6 +166,7 @@ class Run:
         require(self.ascent is None or type(self.ascent) is Ascent, "a run is damaged")
         lengths = {len(solution.alpha) for solution in solutions} | {len(part) for part in parts}
         lengths |= set() if self.ascent is None else {len(self.ascent.points)}
+        lengths |= set() if self.newton is None or self.newton.proof is None else {len(self.newton.proof[0])}
         require(len(lengths) == 1, "the parts of a run are of different data")
 
     @property
@@ -215,7 +223,7 @@ class Run:
         if self.ascent is None:
             start = self.start if self.best is None else self.best.alpha
             self.ascent = Ascent(task, start, self.seed)
-            self.due = 1.2 * self.tol  # the estimate may be too high as well as too low
+            self.due = _EAGER * self.tol
         ascent = self.ascent
         patient = halted
         if self.looking:  # a run that was cut short while it looked gets through with it, however short the time is
@@ -268,7 +276,7 @@ class Run:
         now = ascent.estimate()
         relative = max((now.primal - now.dual) / max(now.primal, 1e-300), 0.0)
         self._note(now.primal, now.dual, "ascent", exact=False)
-        again = self.epochs >= 1.2 * self.judged + 3
+        again = self.epochs >= 1.2 * self.judged + 1
         if again and (relative <= self.due or (relative <= self.tol and self.epochs > 1.5 * self.judged)):
             self.judged = self.epochs
             solution = measure(task, ascent.alpha, self._candidate(ascent))
