@@ -53,8 +53,8 @@ from separatrix.geometry.rows import Rows, is_sparse
 FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
 FACTOR_ALWAYS = 2.5  # steps that a factor may cost, to be made anew in each iteration
 MOST_EQUATIONS = 5000  # of a factor in Newton's method
-ASCENT_EPOCHS = 0.5  # of ascent on sparse rows, for each e-fold of the gap, where rows hardly disturb each other
-NEWTON_ITERATIONS = 5  # typically
+ASCENT_EPOCHS = 0.8  # of ascent on sparse rows, for each e-fold of the gap, where rows hardly disturb each other
+NEWTON_ITERATIONS = 4  # typically
 NEWTON_PASSES = 40  # over the rows, which Newton's method with conjugate gradients takes from where ascent has come to
 NEWTON_SOON = 12  # part of that which is to have been spent on ascent before, so that its pace is known: one in so many
 FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
@@ -128,7 +128,12 @@ def ascent_first(task: Sized, tightness: float, tol: float) -> bool:
     if not is_sparse(task.rows.values):
         return not factor_at_once(task)
     epochs = ASCENT_EPOCHS * math.log(1.0 / max(tol, 1e-16)) * math.sqrt(1.0 + tightness)
-    return epochs * task.stored() < NEWTON_ITERATIONS * factor_price(task)
+    return epochs * task.stored() < _newton_price(task)
+
+
+def _newton_price(task: Sized) -> float:
+    """Return what Newton's method with a factor costs, in numbers that ascent could read, and write, instead."""
+    return 0.5 * NEWTON_ITERATIONS * factor_price(task)
 
 
 def factor_at_once(task: Sized) -> bool:
@@ -181,7 +186,7 @@ def newton_next(task: Sized, ahead: float, touched: float) -> bool:
 
     With more features than rows the dual is the smaller problem, and ascent with its own Newton steps is better.
     """
-    price = min(NEWTON_PASSES * task.stored(), NEWTON_ITERATIONS * factor_price(task))
+    price = min(NEWTON_PASSES * task.stored(), _newton_price(task))
     return fewer_features(task) and price < ahead and price < NEWTON_SOON * touched
 
 

@@ -201,6 +201,8 @@ def constant_solution(task: MarginTask) -> tuple[float, float]:
     """
     if task.hard:
         return 0.0, np.inf
+    if not (task.free or task.bias):
+        return 0.0, _core.dot(task.costs, task.ones)
     positive, negative = task.sides
     lighter, total = min(positive, negative), positive + negative
     if task.free:
