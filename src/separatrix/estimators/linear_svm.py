@@ -432,7 +432,7 @@ def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeL
         )
     if run.ended == "gap":
         method = "the interior-point method" if run.newton is None else "Newton's method"
-        by = f"after {epochs}" if run.epochs else f"by {method}" if run.finishing else "at the start"
+        by = f"after {epochs}" if run.epochs else f"by {method}" if run.iterations else "at the start"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
         if not hidden <= MOST_HIDDEN:
             return Status(f"stopped {by}: {gap}, {hiding(hidden)}", False, interrupted=interrupted)
