@@ -6,10 +6,16 @@ and a result does not depend on what else the machine does.
 =========================  ====================================  ====================================================
 what                       who works                             why
 =========================  ====================================  ====================================================
-log, squared hinge, and    Newton's method with a Cholesky       five to nine iterations whatever C is; each costs the
-a factor costs no more     factor of the Hessian                 Gram matrix of the rows with curvature (squared
-than FIRST_TRY steps of                                          hinge: margin below 1) and d^3 / 6
-conjugate gradients
+log, squared hinge on      Newton's method with a Cholesky       five to nine iterations whatever C is; each costs the
+dense rows, and a factor   factor of the Hessian; for the log    Gram matrix of the rows with curvature (squared
+costs no more than         loss conjugate gradients with the     hinge: margin below 1) and d^3 / 6. The curvatures of
+FIRST_TRY steps of         factor of an earlier Hessian, where   the log loss change little by little, so that a few
+conjugate gradients        a factor costs FACTOR_ALWAYS steps    steps do with an earlier factor
+squared hinge on sparse    coordinate ascent if ASCENT_EPOCHS    with a small C ascent arrives in a few epochs, each of
+rows, few features         times the e-folds of the gap, and     which costs a fraction of a Gram matrix
+                           the root of 1 + 2 C |x|^2, are fewer
+                           epochs than Newton's method costs;
+                           else that at once
 log, otherwise             Newton's method with conjugate        products with the rows are all it needs; the factor
                            gradients                             takes over where they turn out to take longer
 squared hinge, otherwise   coordinate ascent; Newton's method    on text with a small C ascent arrives in a few epochs,

@@ -2,7 +2,7 @@
 
 Coordinate ascent is fast at the start and slow at the end. Its pace says how much work is still ahead; as soon as that
 is more than finishing would cost, the rest is left to another method. Whichever found the solution, the run ends when
-its gap, computed anew from the data, is small enough.
+its gap, computed anew from the data, is small enough; a warm start may be there before the first epoch.
 """
 
 from __future__ import annotations
