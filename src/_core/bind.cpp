@@ -376,6 +376,7 @@ NB_MODULE(_core, module) {
     bind_margin(module);
     bind_path(module);
     bind_descent(module);
+    bind_newton(module);
     bind_dual(module);
     bind_joint(module);
     bind_csv(module);

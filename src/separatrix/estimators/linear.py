@@ -16,6 +16,7 @@ import numpy as np
 from separatrix import _core
 from separatrix.estimators.certified import Certified, FitRecord
 from separatrix.estimators.classifier import Classifier
+from separatrix.estimators.contract import parameter_names
 from separatrix.estimators.fitting import threads
 from separatrix.estimators.kept_errors import HiddenMistakes, count_exactly
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
@@ -56,7 +57,8 @@ class LinearClassifier(Certified, Classifier):
             self._fit_record = None
             return
         before = getattr(self, "_fit_record", None)
-        settings = self.get_params(deep=False)
+        kind: type = type(self)
+        settings = {name: getattr(self, name) for name in parameter_names(kind)}
         one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
         self._fit_record = FitRecord(problem, given, settings, one_run=one_run)
 

@@ -366,15 +366,20 @@ class LinearSVM(SolvedClassifier):
 
     def _keep_of_rows(self, problem: Problem, states: list[Any], answers: list[Any], counted: CostedRows) -> Any:
         """Set the attributes that are about rows; return their dual weights, task by task."""
-        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
-        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
+        alphas = [counted.among_all(answer.alpha, problem.n) for answer in answers]
         alone = len(states) == 1
-        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
-        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
-        self.dual_coef_ = (signs * alphas)[:, self.support_]
+        supports = alphas[0] > 0
+        for alpha in alphas[1:]:
+            supports |= alpha > 0
+        self.support_ = np.flatnonzero(supports)
+        codes = problem.codes[self.support_]
+        self.n_support_ = np.bincount(codes, minlength=len(problem.classes))
+        each = zip(states, (alpha[self.support_] for alpha in alphas), strict=True)
+        self.dual_coef_ = np.stack([np.where(codes == state.positive, alpha, -alpha) for state, alpha in each])
         if counted.kept is None and not self._ratio:
             self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
         else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
+            signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
             scores = to_numpy(self._decide(problem.rows)).reshape(problem.n, -1)
             slack = np.maximum(1.0 - signs.T * scores, 0.0)
             self.slack_ = slack[:, 0] if alone else slack
@@ -433,14 +438,14 @@ def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeL
         by = f" by a margin above {run.widest:.2g}" if run.widest > 0 else ""
         text = f"no plane separates the classes{by}: {rows}, with the weights in witness_, combine to zero"
         return Status(text, False, interrupted=interrupted)
-    gap = f"relative duality gap {answer.relative_gap:.1e}"
+    gap = f"relative duality gap {min(answer.relative_gap, 1.0):.1e}"  # no optimum is below 0
     if run.hard and math.isinf(answer.primal):
         gap = "no separating plane found" + (
             f" and none has a margin above {answer.widest:.3g}" if answer.dual > 0 else ""
         )
     if run.ended == "gap":
         method = "the interior-point method" if run.newton is None else "Newton's method"
-        by = f"after {epochs}" if run.epochs else f"by {method}"
+        by = f"after {epochs}" if run.epochs else f"by {method}" if run.iterations else "at the start"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
         if not hidden <= MOST_HIDDEN:
             return Status(f"stopped {by}: {gap}, {hiding(hidden)}", False, interrupted=interrupted)

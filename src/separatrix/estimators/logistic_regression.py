@@ -502,7 +502,7 @@ def _sentence(
         return sparse_sentence(run, solution, interrupted=interrupted, limit=limit)
     if isinstance(run, LikelihoodRun):
         return likelihood_sentence(run, interrupted=interrupted, limit=limit)
-    gap, iterations = f"relative duality gap {solution.relative_gap:.1e}", times(run.iterations, "iteration")
+    gap, iterations = f"relative duality gap {min(solution.relative_gap, 1.0):.1e}", times(run.iterations, "iteration")
     hidden = solution.rounding / max(solution.primal, solution.least)
     if run.ended == "gap":
         if not hidden <= MOST_HIDDEN:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_count, require
 
@@ -62,7 +63,13 @@ class Moments:
 
     def add_sample(self, rows: Rows) -> None:
         """Add at most 256 evenly spaced rows of these."""
-        self.add(rows.sample(SAMPLE).values if hasattr(rows, "sample") else rows.values[:: -(-rows.shape[0] // SAMPLE)])
+        if hasattr(rows, "sample"):
+            self.add(rows.sample(SAMPLE).values)
+            return
+        n, step = rows.shape[0], -(-rows.shape[0] // SAMPLE)
+        self._sparse = is_sparse(rows.values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._update(-(-n // step), *_core.sample_moments(rows.matrix, step))
 
     def add(self, values: Any) -> None:
         """Add rows; in dense ones NaN is a missing value."""
