@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import copy
+import operator
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix import _core
+from separatrix.estimators.contract import parameter_names
 from separatrix.estimators.linear import RuleClassifier
 from separatrix.estimators.row_columns import Columns
 from separatrix.geometry.rows import Floats
@@ -17,6 +21,7 @@ from separatrix.loop.one_row import OneRow
 Model = TypeVar("Model")
 _SAMPLE = 256  # rows of which the moments are noted together
 _FAST = ("last", "averaged")  # readouts that one row changes by a step
+_TAME = 1e100  # squared length of a row, and 1e50 of parameters, from which sums might overflow: rows go the slow way
 
 
 def stream(model: Model, *, classes: Any = None, features: Sequence[str] | str | None = None) -> Stream[Model]:
@@ -28,7 +33,8 @@ def stream(model: Model, *, classes: Any = None, features: Sequence[str] | str |
     Parameters
     ----------
     model : estimator with ``partial_fit``
-        Fitted or not. It is changed by the stream; read its attributes through ``stream.model``.
+        Fitted or not. What the stream learns is in it once ``stream.model`` is asked for; if it is fitted elsewhere
+        meanwhile, the stream goes on from that.
     classes : sequence, optional
         Labels to expect; others are learned when they are first seen.
     features : sequence of str or "hash", optional
@@ -50,27 +56,28 @@ def stream(model: Model, *, classes: Any = None, features: Sequence[str] | str |
 
 
 class Stream(Generic[Model]):
-    """A model that learns row by row; see :func:`separatrix.stream`."""
+    """A model that learns row by row; see :func:`separatrix.stream`. Threads may share it."""
 
     def __init__(self, model: Model, classes: Any, features: Sequence[str] | str | None) -> None:
-        if not hasattr(model, "partial_fit"):
+        if isinstance(model, type) or not hasattr(model, "partial_fit"):
+            name = model.__name__ if isinstance(model, type) else type(model).__name__
             raise TypeError(
-                f"a stream needs a model that learns online, with partial_fit; found {type(model).__name__}: "
-                "Perceptron, PassiveAggressive, AROW, Neuron and others have it"
+                f"a stream needs a model that learns online, with partial_fit; found {name}: Perceptron(), "
+                "PassiveAggressive(), AROW(), Neuron() and others have it (of a pipeline, stream the last step)"
             )
         self.n_seen = 0  # rows learned from
         self._model: Any = model
         self._classes = classes
         self._columns = Columns(features, model)
-        self._engine: OneRow | None = None
-        self._states: Any = None
+        self._lock = threading.RLock()
         self._open()
 
     @property
     def model(self) -> Model:
         """The model, with all that was learned so far in its attributes."""
-        self._close()
-        return cast(Model, self._model)
+        with self._lock:
+            self._close()
+            return cast(Model, self._model)
 
     def learn(self, x: Any, y: Any, weight: float = 1.0) -> Stream[Model]:
         """Learn from one row and its label.
@@ -84,202 +91,305 @@ class Stream(Generic[Model]):
         weight : float, default=1
             What the row counts; 0 leaves it out.
         """
-        if not weight >= 0.0 or weight == float("inf"):
+        if not 0.0 <= weight < np.inf:
             raise ValueError(f"weight must be a finite number of at least 0; found {weight!r}")
-        if weight == 0.0:
-            return self
-        engine = self._engine
-        if engine is not None and self._model._states is not self._states:
-            engine = self._open()  # the model learned elsewhere meanwhile
-        code = self._codes.get(y) if engine is not None else None
-        if engine is None or code is None:
-            self._learn_as_a_table(x, y, weight)
-            return self
-        sparse = self._place(x, learning=True)
-        if engine is not self._engine:  # columns were added
-            self._learn_as_a_table(x, y, weight)
-            return self
-        counted = weight if self._class_weights is None else weight * self._class_weights[code]
-        if not engine.advance(code, counted, sparse):
-            self._refuse(engine.row if sparse is None else None)
-        self.n_seen += 1
-        self._stale = True
-        if sparse is None:
-            self._sample[self._sampled] = engine.row[0]
-            self._sampled += 1
-            if self._sampled == _SAMPLE:
-                self._note_sample()
+        if weight > 0.0:
+            with self._lock:
+                self._learn(x, y, weight)
+                self.n_seen += 1
         return self
 
     def predict(self, x: Any) -> Any:
-        """Return the class of one row; None before anything was learned."""
-        if self._engine is None:
-            return self._model.predict(self._table(x))[0].item() if hasattr(self._model, "classes_") else None
-        scores = self._scores(x)
-        if len(scores) > 1:
-            return self._labels[int(scores.argmax())]
-        score = scores.item()
-        return self._labels[score > 0.0 or (score == 0.0 and self._ties_up)]
+        """Return the class of one row, as a value of Python; None before anything was learned."""
+        with self._lock:
+            engine = self._current()
+            scores = None if engine is None else self._scores(engine, x)
+            if scores is None:
+                fitted = hasattr(self._model, "classes_")
+                return self.model.predict(self._table(x)).tolist()[0] if fitted else None  # type: ignore[attr-defined]
+            if len(scores) > 1:
+                return self._labels[int(scores.argmax())]
+            score = scores.item()
+            return self._labels[score > 0.0 or (score == 0.0 and self._ties_up)]
 
     def score(self, x: Any) -> float | Floats:
         """Return what ``decision_function`` returns for one row: a number, or one for each of several classes."""
-        fast = self._engine is not None
-        scores = self._scores(x) if fast else np.ravel(self._model.decision_function(self._table(x)))
+        with self._lock:
+            engine = self._current()
+            scores = None if engine is None else self._scores(engine, x)
+            if scores is None:
+                scores = np.ravel(self.model.decision_function(self._table(x)))  # type: ignore[attr-defined]
         return float(scores[0]) if len(scores) == 1 else scores
 
     def probabilities(self, x: Any) -> dict[Any, float]:
         """Return the probability of each class of one row, of models that have ``predict_proba``."""
-        if not hasattr(self._model, "classes_"):
-            return {}
-        made = self.model.predict_proba(self._table(x))[0]  # type: ignore[attr-defined]
-        return dict(zip(self._model.classes_.tolist(), made.tolist(), strict=True))
+        with self._lock:
+            if not hasattr(self._model, "classes_"):
+                return {}
+            made = self.model.predict_proba(self._table(x))[0]  # type: ignore[attr-defined]
+            return dict(zip(self._model.classes_.tolist(), made.tolist(), strict=True))
 
     def predict_and_learn(self, x: Any, y: Any, weight: float = 1.0) -> Any:
         """Return the class predicted before learning from the row: test, then train."""
-        predicted = self.predict(x)
-        self.learn(x, y, weight)
+        with self._lock:
+            predicted = self.predict(x)
+            self.learn(x, y, weight)
         return predicted
 
     def __getstate__(self) -> dict[str, Any]:
-        self._close()
-        return {name: vars(self)[name] for name in ("n_seen", "_model", "_classes", "_columns")}
+        with self._lock:
+            self._close()
+            return {name: vars(self)[name] for name in ("n_seen", "_model", "_classes", "_columns")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        vars(self).update(state, _lock=threading.RLock())
         self._open()
+
+    def __copy__(self) -> Stream[Model]:
+        return copy.deepcopy(self)
 
     # ------------------------------------------------------------------------------------------ the fast way
 
     def _open(self) -> OneRow | None:
-        """Make an engine for the model as it is, if one row is a step of its rule and nothing else."""
+        """Make an engine for copies of the model's states, if one row is a step of its rule and nothing else."""
         model = self._model
-        self._engine, self._states = None, None
-        fitted = isinstance(model, RuleClassifier) and hasattr(model, "_states") and len(model.classes_) > 1
-        fast = fitted and model._rule_is_steady and model.readout in _FAST and not isinstance(model.class_weight, str)
-        if not fast:
+        self._engine: OneRow | None = None
+        self._states = getattr(model, "_states", None)
+        names: list[str] = parameter_names(cast(Any, type(model)))
+        self._read = operator.itemgetter(*names) if len(names) > 1 else tuple
+        self._given = self._read(vars(model)) if set(names) <= set(vars(model)) else ()
+        if not (isinstance(model, RuleClassifier) and self._states is not None and len(model.classes_) > 1):
+            return None
+        weights = _class_weights(model.class_weight, model.classes_.tolist())
+        fast = weights is not None and model._rule_is_steady and model.readout in _FAST and model.batch_size == 1
+        tame = [value for value in self._given if isinstance(value, float | int)]
+        if not (fast and all(abs(value) < 1e50 for value in tame) and np.abs(model.coef_).max() < _TAME):
             return None
         model._check_parameters()
         model._check_continuation()
-        engine = OneRow(
-            model._states, model._rule(), model.classes_, bias=model._bias_constant, boundary=model.boundary
-        )
+        bias = model._bias_for(True)
+        how: dict[str, Any] = {"bias": float(bias or 0.0), "boundary": model.boundary}
+        states = copy.deepcopy(self._states)
+        self._engine = OneRow(states, model._rule(), model.classes_, **how)
         self._labels = model.classes_.tolist()
         self._codes = {label: code for code, label in enumerate(self._labels)}
-        self._class_weights = None
-        if model.class_weight is not None:
-            self._class_weights = [float(model.class_weight.get(label, 1.0)) for label in self._labels]
-        self._ties_up = model.boundary != "negative"
-        self._engine, self._states, self._stale = engine, model._states, True
-        self._sample, self._sampled = np.empty((_SAMPLE, engine.row.shape[1])), 0
-        return engine
+        self._kinds = {type(label) for label in self._labels} | {model.classes_.dtype.type}
+        self._class_weights = weights
+        self._ties_up, self._readout, self._stale = model.boundary != "negative", model.readout, True
+        self._dense, self._filled = np.empty((_SAMPLE, self._engine.row.shape[1])), 0
+        self._sparse: list[tuple[NDArray[np.int32], Floats]] = []
+        return self._engine
 
-    def _place(self, x: Any, *, learning: bool = False) -> _core.Matrix | None:
-        """Put a row where the engine reads it; return it where it is sparse."""
-        engine = self._engine
-        assert engine is not None
-        row = engine.row
-        width = row.shape[1]
+    def _changed(self) -> bool:
+        """Whether the model was fitted elsewhere or has other parameters than when the engine was made."""
+        known = vars(self._model)
+        if known.get("_states") is not self._states:
+            return True
+        try:
+            return bool(self._read(known) != self._given)
+        except (ValueError, KeyError):  # of arrays
+            return True
+
+    def _current(self) -> OneRow | None:
+        """Return the engine; another one where the model has changed."""
+        if self._engine is None or self._changed():
+            self._close()
+            return self._open()
+        return self._engine
+
+    def _learn(self, x: Any, y: Any, weight: float) -> None:
+        engine = self._current()
+        code = None
+        if engine is not None and type(y) in self._kinds:
+            code = self._codes.get(y)
+        if engine is None or code is None:
+            self._learn_as_a_table(x, y, weight)
+            return
+        counted = weight * self._class_weights[code] if self._class_weights else weight
+        x = _as_row(x)
+        new = self._columns.new(x, self._width()) if isinstance(x, Mapping) else []
+        if new:
+            self._columns.add(new)
+        try:
+            if self._columns.width > engine.row.shape[1] and isinstance(x, Mapping):
+                self._grow(engine)
+            sparse, values, indices = self._placed(engine, x)
+            if not (
+                0.0 < counted < 1e50 and _core.dot(values, values) < _TAME and engine.advance(code, counted, sparse)
+            ):
+                self._learn_as_a_table(x, y, weight)
+                return
+        except BaseException:
+            if new:
+                self._columns.remove(new)
+            raise
+        self._stale = True
+        if indices is None:
+            self._dense[self._filled] = values
+            self._filled += 1
+        else:
+            self._sparse.append((indices, values.copy()))
+        if self._filled == _SAMPLE or len(self._sparse) == _SAMPLE:
+            self._note_sample()
+
+    def _placed(self, engine: OneRow, x: Any) -> tuple[_core.Matrix | None, Floats, NDArray[np.int32] | None]:
+        """Put a row where the engine reads it, or make a matrix of it where it is sparse; return its numbers too."""
+        width = engine.row.shape[1]
         if isinstance(x, Mapping):
-            sparse = self._columns.matrix(x, width, learning=learning)
-            if sparse is None:
-                self._widen(len(self._columns))
-            return sparse
+            return self._columns.matrix(x, width)
         if hasattr(x, "tocsr"):
             return _sparse_row(x, width)
-        if isinstance(x, np.ndarray):
-            if x.shape != (width,):
-                raise ValueError(f"a row must have {width} numbers; found an array of shape {x.shape}")
-        elif len(x) != width:
-            raise ValueError(f"a row must have {width} numbers; found {len(x)}")
-        row[0] = x
-        return None
+        made = x if type(x) is np.ndarray else np.array(x)
+        if made.shape != (width,) or made.dtype.kind not in "biuf":
+            if made.ndim == 1 and len(made) == width:
+                raise ValueError(f"the row holds {_no_number(made)!r}, where a number belongs")
+            raise ValueError(f"a row must have {width} numbers; found {_shape(x)}")
+        row = engine.row[0]
+        row[:] = made
+        return None, row, None
 
-    def _scores(self, x: Any) -> Floats:
-        engine = self._engine
-        assert engine is not None
+    def _scores(self, engine: OneRow, x: Any) -> Floats | None:
+        """Return the activations of a row; None where they must be asked of the model."""
         if self._stale:
-            self._coef, self._intercept = engine.reading(self._model.readout)
+            self._coef, self._intercept = engine.reading(self._readout)
             self._stale = False
-        sparse = self._place(x)
-        scores = engine.scores(self._coef, self._intercept, sparse)
-        if not (math.isfinite(scores.item()) if len(scores) == 1 else np.isfinite(scores).all()):
-            self._refuse(engine.row if sparse is None else None)
-        return scores
+        sparse, values, _ = self._placed(engine, _as_row(x))
+        return engine.scores(self._coef, self._intercept, sparse) if _core.dot(values, values) < _TAME else None
 
-    @staticmethod
-    def _refuse(row: Floats | None) -> None:
-        if row is not None and not np.isfinite(row).all():
-            place = int(np.argmin(np.isfinite(row[0])))
-            raise ValueError(f"the row holds {row[0, place]} in column {place}: every value must be a finite number")
-        raise ValueError(
-            "the activation of the row is not a finite number: it holds NaN or infinity, or values of it, weights or "
-            "eta0 are so large that sums overflow; scale the features first"
-        )
+    def _grow(self, engine: OneRow) -> None:
+        """Make room for more columns, some ahead."""
+        self._note_sample()
+        width = self._columns.width
+        room = width if self._model.__dict__.get("covariance") == "full" else max(width, 2 * engine.row.shape[1])
+        engine.resize(room)
+        self._dense = np.empty((_SAMPLE, room))
 
     def _close(self) -> None:
-        """Set the model's attributes from what was learned."""
+        """Put what was learned into the model."""
         engine, model = self._engine, self._model
-        if engine is None or not engine.seen:
+        if engine is None or not engine.seen or getattr(model, "_states", None) is not self._states:
             return
-        seen, made, updates = engine.close()
-        for name, value in model._fitted(engine.states).items():
-            setattr(model, name, value)
         self._note_sample()
+        seen, made, updates = engine.close()
+        width = max(self._width(), self._columns.width)
+        states = [
+            state.resized(width) if width < state.weights.shape[-1] else copy.deepcopy(state) for state in engine.states
+        ]
+        for name, value in model._fitted(states).items():
+            setattr(model, name, value)
+        model._width = model.n_features_in_ = width
+        model._spread.widen(width)
         model.n_iter_, model.n_updates_, model._cut_short, model._data_mark = 1, updates, False, None
-        model.status_ = model._told(seen, made, len(engine.states))
+        model.status_ = model._told(seen, made, len(states))
         model._remember(None, None, same_data=False)
+        self._states = model._states
 
     def _note_sample(self) -> None:
-        if self._sampled:
-            self._model._spread.add(self._sample[: self._sampled])
-            self._sampled = 0
+        if self._filled:
+            self._model._spread.add(self._dense[: self._filled])
+            self._filled = 0
+        if self._sparse:
+            from scipy.sparse import csr_array
+
+            ends = np.cumsum([0, *(len(indices) for indices, _ in self._sparse)])
+            parts = [np.concatenate([row[k] for row in self._sparse]) for k in (1, 0)]
+            width = max(self._width(), self._columns.width)
+            self._model._spread.widen(width)
+            self._model._spread.add(csr_array((*parts, ends), shape=(len(self._sparse), width)))
+            self._sparse = []
 
     # ------------------------------------------------------------------------------------------ the slow way
 
     def _learn_as_a_table(self, x: Any, y: Any, weight: float) -> None:
-        """Learn by ``partial_fit``: first rows, new classes and columns, models of which a row is more than a step."""
+        """Learn by ``partial_fit``: first rows, new classes, and models of which a row is more than a step."""
         self._close()
-        first = not hasattr(self._model, "classes_")
-        self._model.partial_fit(
-            self._table(x, learning=True), [y], classes=self._classes if first else None,
-            sample_weight=None if weight == 1.0 else [weight],
-        )  # fmt: skip
-        self.n_seen += 1
+        model, x = self._model, _as_row(x)
+        before = dict(vars(model))
+        new = self._columns.new(x, self._width()) if isinstance(x, Mapping) else []
+        self._columns.add(new)
+        try:
+            if new and hasattr(model, "_states"):
+                self._widen(self._columns.width)
+            classes = self._classes
+            if hasattr(model, "classes_"):
+                classes = None
+            elif classes is not None and y not in list(classes):
+                classes = [*classes, y]
+            model.partial_fit(
+                self._table(x), [y], classes=classes, **({} if weight == 1.0 else {"sample_weight": [weight]})
+            )
+        except BaseException:
+            self._columns.remove(new)
+            vars(model).clear()
+            vars(model).update(before)
+            raise
         self._open()
 
-    def _table(self, x: Any, *, learning: bool = False) -> Any:
-        """Return a row as a table of one."""
-        if isinstance(x, Mapping):
-            from scipy.sparse import csr_array
+    def _width(self) -> int:
+        return int(getattr(self._model, "n_features_in_", 0))
 
-            known = getattr(self._model, "n_features_in_", None)
-            indices, values = self._columns.of(x, known=None if learning else known)
-            width = max(known or 1, len(self._columns))
-            if known is not None and width > known:
-                self._widen(width)
-            return csr_array((values, indices, np.array([0, len(indices)])), shape=(1, width))
-        return x if hasattr(x, "tocsr") else [x]
+    def _table(self, x: Any) -> Any:
+        """Return a row as a table of one."""
+        x = _as_row(x)
+        if not isinstance(x, Mapping):
+            return x if hasattr(x, "tocsr") else [x]
+        from scipy.sparse import csr_array
+
+        if hasattr(self._model, "classes_"):
+            self._columns.new(x, self._width())  # which refuses what no column can be for
+        indices, values = self._columns.of(x)
+        width = max(self._width(), self._columns.width, 1)
+        return csr_array((values, indices, np.array([0, len(indices)])), shape=(1, width))
 
     def _widen(self, width: int) -> None:
         """Give the model more columns, of which it has seen zeros only."""
         model = self._model
         if not isinstance(model, RuleClassifier) or model.readout == "voted":
             name = type(model).__name__
-            raise ValueError(f"a {name} cannot learn columns that it has not met at first: name them in features")
-        self._close()
-        for state in model._states:
-            state.widen(width)
-        model._width = model.n_features_in_ = width
+            raise ValueError(f"this {name} cannot learn columns that it has not met at first: name them in features")
+        states = [state.resized(width) for state in model._states]
+        model._spread = copy.copy(model._spread)
         model._spread.widen(width)
-        for name, value in model._fitted(model._states).items():
+        model._width = model.n_features_in_ = width
+        for name, value in model._fitted(states).items():
             setattr(model, name, value)
-        self._open()
 
 
-def _sparse_row(x: Any, width: int) -> _core.Matrix:
-    """Return one row of a SciPy matrix."""
+def _as_row(x: Any) -> Any:
+    """Return a row of a frame as a dict, and refuse a text."""
+    if type(x) in (list, dict, np.ndarray):
+        return x
+    if isinstance(x, str | bytes):
+        raise TypeError(f"a row must be numbers or a dict; found the text {x!r:.60}")
+    return x.to_dict() if hasattr(x, "to_dict") else x
+
+
+def _class_weights(given: Any, labels: list[Any]) -> Any:
+    """Return the weight of each class, None where only ``partial_fit`` can say; an empty tuple is none."""
+    if given is None:
+        return ()
+    if not isinstance(given, dict) or not set(given) <= set(labels):
+        return None
+    weights = [given.get(label, 1.0) for label in labels]
+    return weights if all(isinstance(each, int | float) and 0.0 < each < 1e50 for each in weights) else None
+
+
+def _no_number(made: NDArray[Any]) -> Any:
+    return next((value for value in made.tolist() if not isinstance(value, int | float)), made.dtype.name)
+
+
+def _shape(x: Any) -> str:
+    shape = np.shape(x)
+    return str(shape[0]) if len(shape) == 1 else f"an array of shape {shape}"
+
+
+def _sparse_row(x: Any, width: int) -> tuple[_core.Matrix, Floats, NDArray[np.int32]]:
+    """Return one row of a SciPy matrix, its values and their columns."""
     if x.shape != (1, width):
         raise ValueError(f"a row must have the shape (1, {width}); found {x.shape}")
     row = x.tocsr().sorted_indices()
     row.sum_duplicates()
-    return _core.csr(row.data.astype(np.float64), row.indices.astype(np.int32), row.indptr.astype(np.int32), width)
+    if row.data.dtype.kind not in "biuf" or (row.nnz and not 0 <= row.indices.min() <= row.indices.max() < width):
+        raise ValueError(f"a sparse row must hold numbers in columns 0 to {width - 1}")
+    values, indices = row.data.astype(np.float64), row.indices.astype(np.int32)
+    return _core.csr(values, indices, row.indptr.astype(np.int32), width), values, indices

@@ -26,7 +26,7 @@ _MISTAKES = _core.COUNT_SLOTS.index("mistakes")
 
 
 class OneRow:
-    """The engine of one example: ``row`` is a place for its numbers, where it is dense.
+    """The engine of one example, whose numbers are put into ``row`` where it is dense.
 
     ``states`` are changed in place. What a run notes at the end of an epoch is added up and noted by ``close``.
     """
@@ -34,20 +34,24 @@ class OneRow:
     def __init__(
         self, states: Sequence[State], rule: Any, classes: NDArray[Any], *, bias: float, boundary: str
     ) -> None:
-        self.row = np.zeros((1, states[0].weights.shape[-1]))
-        self.states, self.seen = states, 0
-        self.clock = float(max(state.clock for state in states))
+        self._given, self._boundary, self._classes, self._bias = rule, boundary, classes, bias
         self._code, self._weight = np.zeros(1, dtype=np.int32), np.ones(1)
-        self._problem = Problem(self.row, Labels(classes, self._code), bias=bias)
-        self._given, self._boundary = rule, boundary
-        self._matrix, self._square = self._problem.rows.matrix, float(bias) ** 2
         self._plain = _core.Examples(self._code, None, None)
         self._weighted = _core.Examples(self._code, self._weight, None)
+        self._square, self._joint = float(bias) ** 2, isinstance(states[0], JointState)
+        self.clock = float(max(state.clock for state in states))
+        self._begun = False
+        self._take(states)
+
+    def _take(self, states: Sequence[State]) -> None:
+        """Begin with these states."""
+        self.states, self.seen = states, 0
+        self.row = np.zeros((1, states[0].weights.shape[-1]))
+        self._problem = Problem(self.row, Labels(self._classes, self._code), bias=self._bias)
+        self._matrix = self._problem.rows.matrix
         self._counts = [state.count for state in states]
         self._made, self._updates = [0] * len(states), [state.updates for state in states]
-        self._joint = isinstance(states[0], JointState)
         self._tasks: list[Any] = []
-        self._rule: Any = None
 
     def _begin(self) -> None:
         """Begin to change the states, as a run on new data does."""
@@ -56,13 +60,19 @@ class OneRow:
             state.begin_again()
             state.rejoin(self.clock, epochs)
         rule = self._given.among(1) if isinstance(self._given, Downhill) else self._given
+        self._rule = in_units(rule, self.states)
+        self._view()
+
+    def _view(self) -> None:
+        """Let the core see the states."""
+        self._begun = True
         kind: Any = JOINT_ENGINES["compiled"] if self._joint else CompiledEngine
-        engine = kind(self._problem, in_units(rule, self.states), boundary=self._boundary)
-        self._rule, self._tasks = engine.rule, [engine.task(state) for state in self.states]
+        engine = kind(self._problem, self._rule, boundary=self._boundary)
+        self._core_rule, self._tasks = engine.rule, [engine.task(state) for state in self.states]
 
     def advance(self, code: int, weight: float = 1.0, sparse: _core.Matrix | None = None) -> bool:
         """Learn from the row; False where its activation is not a finite number."""
-        if not self._tasks:
+        if not self._begun:
             self._begin()
         self._code[0] = code
         examples = self._plain
@@ -72,10 +82,12 @@ class OneRow:
             count[_MISTAKES] = 0
         matrix = self._matrix if sparse is None else sparse
         if self._joint:
-            bad, clock = _core.visit_joint(matrix, examples, 0, 1, self._tasks[0], self._rule, self._square, self.clock)
+            bad, clock = _core.visit_joint(
+                matrix, examples, 0, 1, self._tasks[0], self._core_rule, self._square, self.clock
+            )
         else:
             bad, clock = _core.visit(
-                matrix, examples, 0, 1, self._tasks, self._rule, self._square, self.clock, 1, None, None, 1
+                matrix, examples, 0, 1, self._tasks, self._core_rule, self._square, self.clock, 1, None, None, 1
             )
         if bad >= 0:
             return False
@@ -84,6 +96,16 @@ class OneRow:
         for place, count in enumerate(self._counts):
             self._made[place] += int(count[_MISTAKES])
         return True
+
+    def resize(self, width: int) -> None:
+        """Make room for more columns, all of whose values were 0 so far."""
+        counted, seen = (self._made, self._updates), self.seen
+        states, self._tasks = [state.resized(width) for state in self.states], []
+        begun, self._begun = self._begun, False
+        self._take(states)
+        (self._made, self._updates), self.seen = counted, seen
+        if begun:
+            self._view()
 
     def scores(self, coef: Floats, intercept: Floats, sparse: _core.Matrix | None = None) -> Floats:
         """Return the activations of the row."""

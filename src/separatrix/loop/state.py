@@ -177,26 +177,34 @@ class State(Resumable):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
         """Copy the arrays, and what is empty, without asking each number what it is: a copy is made before each row."""
-        twin = copy.copy(self)
+        twin = memo[id(self)] = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray) and value.dtype != object:
                 setattr(twin, name, value.copy())
+            elif isinstance(value, list | dict) and not value:
+                setattr(twin, name, type(value)())
             elif value is not None and not isinstance(value, _PLAIN):
-                setattr(twin, name, type(value)() if value == [] or value == {} else copy.deepcopy(value, memo))
+                setattr(twin, name, copy.deepcopy(value, memo))
         return twin
 
-    def widen(self, width: int) -> None:
-        """Make room for more columns at the end, all of whose values were 0 so far."""
-        more = width - self.weights.shape[-1]
+    def resized(self: Kind, width: int) -> Kind:
+        """Return a copy with so many columns; those that are added or left out have had no values but 0 so far."""
+        twin = copy.deepcopy(self)
+        known = self.weights.shape[-1]
+        kept = min(width, known)
         for name in ("weights", "average_correction", "pocket"):
             array = getattr(self, name)
             if array is not None:
-                setattr(self, name, np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)]))
+                room = np.zeros((*array.shape[:-1], width))
+                room[..., :kept] = array[..., :kept]
+                setattr(twin, name, room)
         if self.spread is not None:  # that of the bias is the last
-            places = np.concatenate([np.arange(width - more), [width]])
-            spread = np.ones(width + 1) if self.spread.ndim == 1 else np.eye(width + 1)
-            spread[places if self.spread.ndim == 1 else np.ix_(places, places)] = self.spread
-            self.spread = spread
+            here, there = (np.concatenate([np.arange(kept), [last]]) for last in (known, width))
+            full = self.spread.ndim == 2
+            spread = np.eye(width + 1) if full else np.ones(width + 1)
+            spread[np.ix_(there, there) if full else there] = self.spread[np.ix_(here, here) if full else here]
+            twin.spread = spread
+        return twin
 
     def rejoin(self, clock: Number, epochs: int) -> None:
         """Set the clock forward to that of the other tasks, without growing older."""

@@ -51,7 +51,10 @@ class JointRun:
     best: MultinomialSolution | None = None
     history: MarginHistory = field(default_factory=MarginHistory)
     exact: bool = False
+    weights: Any = field(default=None, init=False)
+    offsets: Any = field(default=None, init=False)
     _idle: int = 0
+    _place: tuple[Any, Any] | None = None  # weights and offsets of the best solution
 
     def go(self, max_iter: int) -> MultinomialSolution:
         """Run until the gap is at most ``tol`` of the value, ``max_iter`` iterations are over, or it is halted."""
@@ -62,8 +65,9 @@ class JointRun:
             gradient, slopes = self._gradient(here)
             found = self._solution(here, gradient, slopes)
             self._idle = 0 if self.best is None or found.gap < 0.9 * self.best.gap else self._idle + 1
-            if self.best is None or found.relative_gap < self.best.relative_gap or self.ended:
-                self.best = found
+            same = self._place is not None and self._place[0] is self.weights  # looked at again
+            if self.best is None or same or found.relative_gap < self.best.relative_gap:
+                self.best, self._place = found, (self.weights, self.offsets)
             self.history.add(found.primal, found.dual, time.perf_counter() - began, exact=True, method="newton-cg")
             self.tell(self)
             if self.ended:
@@ -88,11 +92,12 @@ class JointRun:
                     if self.exact:
                         self.ended = "rounding"
                     self.exact = True
-            if self.ended and fresh:
+            if self.ended == "gap":
                 return self.best
-            if self.ended:
+            if self.ended:  # what is returned is computed from its weights
+                assert self._place is not None
+                self.weights, self.offsets = self._place
                 self._from_weights()
-                fresh = True
 
     def _dot(self, one: Any, other: Any) -> float:
         return self.block.rows.total(one * other)
@@ -128,11 +133,13 @@ class JointRun:
         """Return eigenvalues and eigenvectors of the rows' second moments around the centre."""
         rows, xp = self.block.rows, self.block.rows.xp
         d = rows.d
+        mean = min(self.total * self.sums.longest**2 / d, 1e300)
         if d > _MOST_AXES:
-            mean = self.total * self.sums.longest**2 / d
             return xp.full((d,), mean, dtype=xp.float64, device=rows.device), None
         table = rows.gram(self.block.costs, Precision.SAMPLE)[:d, :d]
         table = table - self.total * self.centre[:, None] * self.centre[None, :]
+        if not bool(xp.all(xp.isfinite(table))):  # in single precision
+            return xp.full((d,), mean, dtype=xp.float64, device=rows.device), None
         values, vectors = xp.linalg.eigh(0.5 * (table + table.T))
         return xp.where(values > 0.0, values, 0.0 * values), vectors
 
