@@ -79,3 +79,14 @@ def written(tmp_path_factory):
     for name, write in WRITERS.items():
         write(folder / name)
     return folder
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    """Let shards have 64 rows, and even few rows be trained on in shards."""
+    from separatrix.svm.rowblocks import tree
+
+    monkeypatch.setattr(tree, "_LEAST_NUMBERS", 1000)
+    monkeypatch.setattr(tree, "_TALL", 1)
+    monkeypatch.setattr(tree, "_NUMBERS", 1)
+    monkeypatch.setattr(tree, "_LEAST_ROWS", 64)

@@ -40,6 +40,7 @@ def test_the_public_names_are_these():
         "Problem",
         "RegularisationPath",
         "SecondOrderPerceptron",
+        "Stream",
         "TablePreparation",
         "Trace",
         "Tuning",
@@ -60,6 +61,7 @@ def test_the_public_names_are_these():
         "save",
         "solve",
         "stops",
+        "stream",
         "trace",
         "tune",
     ]

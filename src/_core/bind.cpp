@@ -374,7 +374,9 @@ NB_MODULE(_core, module) {
         .def("epoch", &shuffled, "seed"_a, "epoch"_a);
 
     bind_margin(module);
+    bind_path(module);
     bind_descent(module);
+    bind_newton(module);
     bind_dual(module);
     bind_joint(module);
     bind_csv(module);

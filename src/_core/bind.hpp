@@ -74,10 +74,15 @@ struct Votes {
 
 const Kernels& kernels();  // of the build in use
 
+// out += X' v, by as many threads as a product may use. Needs no lock of the interpreter.
+void add_combined(const HeldMatrix& X, const double* v, double* out);
+
 void bind_descent(nb::module_& module);
 void bind_dual(nb::module_& module);
 void bind_joint(nb::module_& module);
 void bind_margin(nb::module_& module);
+void bind_path(nb::module_& module);
+void bind_newton(nb::module_& module);
 void bind_csv(nb::module_& module);
 void bind_exact(nb::module_& module);
 void bind_libsvm(nb::module_& module);

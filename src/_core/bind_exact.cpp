@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -116,6 +117,57 @@ auto row_keys(const HeldMatrix& X, std::uint64_t seed, int n_jobs) {
     return to_numpy(std::move(out));
 }
 
+// A sum of all bytes that a matrix is made of, each word in its place (the rounds of xxHash, Collet 2012): it tells data
+// that were changed from what they were, as fast as they can be read, and is no key of their values.
+class Checksum {
+public:
+    void add(const void* from, std::size_t bytes) {
+        const char* p = static_cast<const char*>(from);
+        std::size_t left = bytes;
+        for (; left >= sizeof lanes_; left -= sizeof lanes_, p += sizeof lanes_) take(p);
+        char rest[sizeof lanes_] = {};
+        std::memcpy(rest, p, left);
+        take(rest);
+        length_ += bytes;
+    }
+    std::uint64_t sum() const {
+        std::uint64_t all = mix(length_);
+        for (const std::uint64_t lane : lanes_) all = mix(all ^ lane);
+        return all;
+    }
+
+private:
+    void take(const char* p) {
+        for (std::uint64_t& lane : lanes_) {
+            std::uint64_t word;
+            std::memcpy(&word, p, sizeof word);
+            p += sizeof word;
+            lane = std::rotl(lane + word * 0xc2b2ae3d27d4eb4fu, 31) * 0x9e3779b185ebca87u;
+        }
+    }
+    std::uint64_t lanes_[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    std::uint64_t length_ = 0;
+};
+
+std::uint64_t checksum(const HeldMatrix& X) {
+    const Matrix& m = X.m;
+    const std::size_t size = m.value == Value::f32 ? 4 : 8, stored = std::size_t(stored_numbers(m));
+    Checksum all;
+    nb::gil_scoped_release free;
+    if (m.layout == Layout::csr) {
+        const std::size_t place = m.index == Index::i32 ? 4 : 8;
+        all.add(m.data, size * stored);
+        all.add(m.indices, place * stored);
+        all.add(m.indptr, place * std::size_t(m.rows + 1));
+    } else if (m.stride == m.cols) {
+        all.add(m.data, size * stored);
+    } else {
+        const char* data = static_cast<const char*>(m.data);
+        for (std::int64_t i = 0; i < m.rows; ++i) all.add(data + i * m.stride * std::int64_t(size), size * m.cols);
+    }
+    return all.sum();
+}
+
 // The rows whose keys may be those of rows on the other side: all that are, and few that are not. Each side leaves a bit
 // for every key in a table that is small enough for the caches, and is then looked up by the other.
 auto on_both_sides(Vector<const std::uint64_t> keys, Vector<const bool> positive) {
@@ -148,5 +200,6 @@ void sx::bind_exact(nb::module_& module) {
                "The exact signs of words.sum(axis=0).(x, 1) for these rows.");
     module.def("on_both_sides", &on_both_sides, "keys"_a.noconvert(), "positive"_a.noconvert(),
                "The rows that may have the key of a row on the other side: all that do, and few others.");
+    module.def("checksum", &checksum, "X"_a, "A number that another value anywhere in the matrix would change.");
     module.def("row_keys", &row_keys, "X"_a, "seed"_a, "n_jobs"_a, "A key of the values of each row.");
 }

@@ -113,11 +113,7 @@ auto combine(const HeldMatrix& X, Vector<const double> v) {
     std::vector<double> out(X.m.cols);
     {
         nb::gil_scoped_release free;
-        const int jobs = threads_for_sums(X);
-        const std::vector<std::int64_t> ends = shares(X, jobs, false);
-        in_parallel(jobs, jobs, [&](std::int64_t first, std::int64_t last) {
-            kernels().margin->combine(X.m, v.data(), out.data(), ends[first], ends[last]);
-        });
+        add_combined(X, v.data(), out.data());
     }
     return to_numpy(std::move(out));
 }
@@ -208,6 +204,14 @@ double reach(Vector<const double> value, Vector<const double> way, double sign) 
 }
 
 }  // namespace
+
+void sx::add_combined(const HeldMatrix& X, const double* v, double* out) {
+    const int jobs = threads_for_sums(X);
+    const std::vector<std::int64_t> ends = shares(X, jobs, false);
+    in_parallel(jobs, jobs, [&](std::int64_t first, std::int64_t last) {
+        kernels().margin->combine(X.m, v, out, ends[first], ends[last]);
+    });
+}
 
 void sx::bind_margin(nb::module_& module) {
     module.def("ascent_order", &ascent_order_of, "points"_a.noconvert(), "block"_a, "seed"_a, "epoch"_a,

@@ -41,20 +41,20 @@ std::int64_t ascend_rows(const Rows& X, const Ascent& job) {
         const double y = p.sign, old = p.alpha;
         const double slack = 1.0 - y * (dot + (shift + bias_square * balance));
         if (!is_finite(slack)) return i;
-        const double length = sqrt(p.square + bias_square);
-        if (p.rest > 0 && length > 0.0) {
-            const double pace = (slack - double(p.slack)) / (double(p.leave + 1) * length);
-            drifted += pace * pace;
+        if (p.rest > 0 && p.square + bias_square > 0.0) {
+            const double moved = (slack - double(p.slack)) / double(p.leave + 1);
+            drifted += moved * moved / (p.square + bias_square);
             drifters += 1.0;
         }
         p.slack = float(slack);
         const double damp = Squared ? 0.5 / p.cost : 0.0;
         const double curvature = p.square + bias_square + damp;
+        const double stride = job.relax / curvature;  // at hand before the product is
         const double slope = slack - damp * old;
         const double upper = Squared ? HUGE_VAL : p.cost;
         double alpha;
         if (curvature > 0.0) {
-            alpha = old + job.relax * (slope / curvature);
+            alpha = old + stride * slope;
             alpha = alpha > 0.0 ? alpha : 0.0;
             alpha = alpha < upper ? alpha : upper;
         } else {  // a row of zeros: the dual is a line
@@ -72,6 +72,7 @@ std::int64_t ascend_rows(const Rows& X, const Ascent& job) {
             }
         } else {
             if (p.rest < 255) ++p.rest;
+            const double length = sqrt(p.square + bias_square);
             const double leave = length > 0.0 ? (slack < 0.0 ? -slack : slack) * leaves / length : kLongestLeave;
             p.wait = p.leave = std::uint8_t(leave < kLongestLeave ? leave : kLongestLeave);
             if (next >= 0) X.template dots<1>(next, some, &dot, ahead);

@@ -20,6 +20,7 @@ if _build := os.environ.get("SEPARATRIX_ISA"):
 if TYPE_CHECKING:
     from separatrix import datasets, observers, rules, stops
     from separatrix import plots as plots
+    from separatrix import river as river
     from separatrix.certificates.certificate import Certificate
     from separatrix.certificates.certifying import certify
     from separatrix.certificates.multiclass import Certificates
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         Perceptron,
         SecondOrderPerceptron,
     )
+    from separatrix.estimators.stream import Stream, stream
     from separatrix.exercises.sheet import exercise
     from separatrix.geometry.ball import Ball
     from separatrix.insight.certified_tuning import Tuning, tune
@@ -87,6 +89,7 @@ __all__ = [
     "Problem",
     "RegularisationPath",
     "SecondOrderPerceptron",
+    "Stream",
     "TablePreparation",
     "Trace",
     "Tuning",
@@ -107,6 +110,7 @@ __all__ = [
     "save",
     "solve",
     "stops",
+    "stream",
     "trace",
     "tune",
 ]
@@ -137,6 +141,7 @@ _ON_FIRST_USE = {
     "SCW": "separatrix.estimators",
     "RegularisationPath": "separatrix.insight.regularisation_path",
     "SecondOrderPerceptron": "separatrix.estimators",
+    "Stream": "separatrix.estimators.stream",
     "Studio": "separatrix.studio.widget",
     "TablePreparation": "separatrix.tables.table_preparation",
     "Trace": "separatrix.insight.trace",
@@ -154,15 +159,19 @@ _ON_FIRST_USE = {
     "path": "separatrix.insight.regularisation_path",
     "save": "separatrix.models.model_file",
     "solve": "separatrix.loop.solve",
+    "stream": "separatrix.estimators.stream",
     "trace": "separatrix.insight.trace",
     "tune": "separatrix.insight.certified_tuning",
 }
 
 
+_EXTRAS = ("plots", "river")  # which need packages of their own, so that `import *` must not ask for them
+
+
 def __getattr__(name: str) -> Any:
     if name in _ON_FIRST_USE:
         value = getattr(importlib.import_module(_ON_FIRST_USE[name]), name)
-    elif name in __all__ or name == "plots":  # which needs an extra, so that `import *` must not ask for it
+    elif name in __all__ or name in _EXTRAS:
         value = importlib.import_module(f"separatrix.{name}")
     else:
         raise AttributeError(f"module 'separatrix' has no attribute {name!r}")
@@ -171,4 +180,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "Studio", "plots"})
+    return sorted({*globals(), *__all__, *_EXTRAS, "Studio"})

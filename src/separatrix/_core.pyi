@@ -188,6 +188,23 @@ def ascend(
 def standing(points: NDArray[np.uint8], squared: bool) -> tuple[float, float, int, int]: ...
 def centred(X: Matrix, centre: NDArray[np.float64]) -> Matrix: ...
 def product_threads(most: int) -> int: ...
+
+class HingePath:
+    def __init__(
+        self,
+        X: Matrix,
+        signs: NDArray[np.float64],
+        counts: NDArray[np.float64],
+        constant: float,
+        free: bool,
+        C: float,
+        alpha: NDArray[np.float64],
+        bias: float,
+    ) -> None: ...
+    def follow(
+        self, end: float, most: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], bool]: ...
+
 def combine(X: Matrix, v: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def reach(value: NDArray[np.float64], way: NDArray[np.float64], sign: float) -> float: ...
 def gram(X: Matrix, t: NDArray[np.float64], look: Callable[[], None] | None = None) -> NDArray[np.float64]: ...
@@ -331,3 +348,35 @@ def csv_header(bytes: Buffer, delimiter: bytes, last: bool) -> list[bytes] | Non
 def column_sums(
     X: NDArray[np.float64], centre: NDArray[np.float64] | None = None, squares: bool = False, n_jobs: int = 1
 ) -> NDArray[np.float64]: ...
+def slopes_along(
+    squared: bool,
+    scores: NDArray[np.float64],
+    along: NDArray[np.float64] | None,
+    length: float,
+    bias: float,
+    bias_step: float,
+    signs: NDArray[np.float64],
+    costs: NDArray[np.float64],
+) -> tuple[float, float, float, float]: ...
+def hessian_product(
+    X: Matrix,
+    curvature: NDArray[np.float64],
+    v: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
+def add_scaled(out: NDArray[np.float64], factor: float, v: NDArray[np.float64]) -> None: ...
+def margin_sums(
+    squared: bool,
+    scores: NDArray[np.float64],
+    bias: float,
+    signs: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    unit: float,
+    norm: float,
+    constant: float,
+) -> tuple[float, float, float, float, NDArray[np.float64]]: ...
+def checksum(X: Matrix) -> int: ...
+def sample_moments(X: Matrix, step: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

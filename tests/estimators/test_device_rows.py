@@ -183,7 +183,6 @@ BAD = {
     "C=inf needs rows in memory": refused(sx.LinearSVM(C=np.inf), xp.asarray(X), Y),
     "warm_start needs rows in memory": refused(sx.LinearSVM(warm_start=True), xp.asarray(X), Y),
     "an L1 penalty needs rows in memory": refused(sx.LogisticRegression(l1_ratio=1.0), xp.asarray(X), Y),
-    "use 'ovr'": refused(sx.LogisticRegression(), xp.asarray(X), np.arange(20) % 3),
     "NaN in row 3, column 1": refused(sx.LinearSVM(), xp.asarray(np.where(X[3, 1] == X, np.nan, X)), Y),
     "found shape \\(2,\\)": refused(sx.LinearSVM(), xp.asarray(X[0]), Y),
     "X has 20 rows, y has 5 labels": refused(sx.LinearSVM(), xp.asarray(X), Y[:5]),

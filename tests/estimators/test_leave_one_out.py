@@ -215,3 +215,31 @@ def test_an_l1_penalty_has_no_bounds_and_is_refused():
     model = sx.LogisticRegression(l1_ratio=0.5).fit(X[:100], y[:100])
     with pytest.raises(ValueError, match=r"^leave_one_out needs an L2 penalty, .*; found l1_ratio=0.5$"):
         model.leave_one_out(X[:100], y[:100])
+
+
+@pytest.mark.parametrize(
+    "model", [sx.LogisticRegression(tol=1e-8), sx.LinearSVM(tol=1e-8), sx.LinearSVM(loss="squared_hinge", tol=1e-8)]
+)
+def test_rows_far_from_the_origin_are_decided_as_they_are_near_it(model):
+    X, y = overlapping(7, smallest=59)
+    offset = 1.7e9 * (np.arange(X.shape[1]) < 2)
+    far = X + offset
+    near = far - offset  # exact
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    there = model.fit(far, y, weights).leave_one_out(far, y, weights, max_refits=0)
+    here = model.fit(near, y, weights).leave_one_out(near, y, weights, max_refits=0)
+    np.testing.assert_array_equal(there.verdicts, here.verdicts)
+    assert (there.verdicts >= 0).mean() > 0.4
+    rows = sparse.csr_array(far)
+    with_refits = model.fit(rows, y, weights).leave_one_out(rows, y, weights, max_refits=1000)
+    decided = there.verdicts >= 0
+    np.testing.assert_array_equal(with_refits.verdicts[decided], there.verdicts[decided])
+    assert (with_refits.verdicts >= 0).all()
+
+
+def test_a_feature_of_very_different_size_is_no_reason_to_refuse_the_model():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = np.column_stack([rng.normal(size=200) * 1e5 + 5e4 * y, rng.normal(size=200) + y])
+    result = sx.LogisticRegression(tol=1e-6).fit(X, y).leave_one_out(X, y, max_refits=0)
+    assert (result.verdicts >= 0).mean() > 0.9

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -9,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 import separatrix as sx
 from independent_fits import NEAR_ZERO, SOLVERS, case, overlapping
 from separatrix.insight.fold_bounds import FoldBounds
-from separatrix.insight.range_search import default_fits
+from separatrix.insight.range_cells import default_fits
 from separatrix.loop.problem import encode_labels
 
 BLOBS = overlapping(1, smallest=50)
@@ -111,7 +112,7 @@ def test_the_best_estimator_is_fitted_to_all_rows():
 
 
 def test_a_budget_that_ends_first_leaves_a_proven_distance():
-    result = sx.tune(sx.LinearSVM(), *BLOBS, folds=3, within=0.001, max_fits=30)
+    result = sx.tune(sx.LinearSVM(loss="squared_hinge"), *BLOBS, folds=3, within=0.001, max_fits=30)
     assert not result.proved_
     assert result.n_fits_ <= 30
     assert result.distance_ == result.error_ - result.lower_bound_
@@ -119,7 +120,7 @@ def test_a_budget_that_ends_first_leaves_a_proven_distance():
 
 
 def test_a_budget_that_does_not_reach_the_highest_c_claims_nothing_beyond():
-    result = sx.tune(sx.LinearSVM(), *BLOBS, folds=3, within=0.001, max_fits=7)
+    result = sx.tune(sx.LinearSVM(loss="squared_hinge"), *BLOBS, folds=3, within=0.001, max_fits=7)
     assert result.bounds_[-1].tolist() == [result.Cs_[-1], 1000.0, 0.0]
     assert result.lower_bound_ == 0.0
 
@@ -270,3 +271,71 @@ def test_a_smooth_loss_is_proved_with_few_fits(model):
     result = sx.tune(model, StandardScaler().fit_transform(X), y, C=(0.01, 100.0), folds=3, within=0.01)
     assert result.proved_
     assert result.n_fits_ <= 150
+
+
+def test_the_hinge_is_proved_to_the_last_row_along_the_path_from_one_fit_of_each_fold():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    result = sx.tune(sx.LinearSVM(), X, y, C=(1e-3, 1e3), folds=3, within=1e-6)
+    assert result.proved_
+    assert (result.n_fits_, result.n_paths_) == (3, 3)
+    assert str(result).endswith("(proved with 3 fits and 3 paths)")
+    assert result.error_ == result.lower_bound_
+    for C in np.geomspace(1e-3, 10.0, 7):
+        parts = [
+            np.mean(sx.LinearSVM(C=C, tol=1e-9).fit(X[train], y[train]).predict(X[test]) != y[test])
+            for train, test in StratifiedKFold(3).split(X, y)
+        ]
+        here = result.bounds_[(result.bounds_[:, 0] <= C) & (result.bounds_[:, 1] >= C)]
+        assert np.mean(parts) >= here[:, 2].min() >= result.error_
+
+
+def test_a_path_that_ends_on_the_way_leaves_the_rest_to_fits(monkeypatch):
+    follow = FoldBounds.follow
+
+    def not_far(fold, point, end, halted):
+        return point.C if 0.3 < point.C < 20.0 else follow(fold, point, min(end, 4.0 * point.C), halted)
+
+    monkeypatch.setattr(FoldBounds, "follow", not_far)
+    halting = sx.tune(sx.LinearSVM(), *BLOBS, C=(0.01, 100.0), folds=3, within=0.02)
+    monkeypatch.undo()
+    whole = sx.tune(sx.LinearSVM(), *BLOBS, C=(0.01, 100.0), folds=3, within=0.02)
+    assert halting.n_fits_ > whole.n_fits_
+    assert halting.lower_bound_ <= whole.error_ <= halting.error_
+    bounds = halting.bounds_
+    np.testing.assert_array_equal(bounds[1:, 0], bounds[:-1, 1])
+    assert (bounds[0, 0], bounds[-1, 1]) == (0.01, 100.0)
+
+
+@pytest.mark.parametrize("model", [sx.LogisticRegression(), sx.LinearSVM(), sx.LinearSVM(loss="squared_hinge")])
+@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
+def test_rows_far_from_the_origin_are_proved_as_they_are_near_it(model, rows):
+    X, y = BLOBS
+    offset = 1.7e9 * (np.arange(X.shape[1]) < 2)
+    far = X + offset
+    near = far - offset  # exact
+    asked = {"C": (0.03, 10.0), "folds": 3, "within": 0.03}
+    there, here = sx.tune(model, rows(far), y, **asked), sx.tune(model, rows(near), y, **asked)
+    assert there.proved_
+    assert here.proved_
+    assert (there.error_, there.lower_bound_) == pytest.approx((here.error_, here.lower_bound_))
+    bounds = there.bounds_
+    for C in np.geomspace(0.03, 10.0, 5):
+        parts = [
+            np.mean(clone(model).set_params(C=C, tol=1e-9).fit(near[a], y[a]).predict(near[b]) != y[b])
+            for a, b in StratifiedKFold(3).split(near, y)
+        ]
+        assert np.mean(parts) >= bounds[(bounds[:, 0] <= C) & (bounds[:, 1] >= C)][:, 2].min() - 1e-12
+
+
+def test_validation_rows_may_lack_a_value_where_the_training_rows_have_none_near_0():
+    X, y = BLOBS
+    far = X + 1e4
+    far[0, 0] = 0.0
+    folds = [(np.arange(1, len(y)), np.arange(0, len(y), 2))]
+    sparse_rows, dense = (
+        sx.tune(sx.LogisticRegression(), rows(far), y, C=(0.01, 1.0), folds=folds, within=0.05)
+        for rows in (sparse.csr_array, np.asarray)
+    )
+    assert sparse_rows.lower_bound_ <= dense.error_
+    assert dense.lower_bound_ <= sparse_rows.error_

@@ -13,8 +13,9 @@ from independent_fits import overlapping
 from separatrix.estimators.warm_fits import WarmFits
 from separatrix.geometry.rows import Rows
 from separatrix.loop.problem import encode_labels
+from separatrix.svm.bias_range import bias_range
 from separatrix.svm.curved_bounds import CurvedBounds
-from separatrix.svm.optimum_ball import Lens, bias_range, evidence
+from separatrix.svm.optimum_ball import Lens, evidence
 from separatrix.svm.optimum_segment import between
 
 MODELS = {

@@ -60,7 +60,9 @@ def test_all_methods_reach_one_optimum(bias, data, monkeypatch):
     X, y = data()
     kind = {"loss": "squared_hinge", "C": 3.0, "tol": 1e-8, "random_state": 0, **BIASES[bias]}
     values, methods = [], []
-    for first_try, passes in ((np.inf, np.inf), (0.0, 0.0), (0.0, np.inf)):  # factor, conjugate gradients, ascent
+    # A factor, conjugate gradients, ascent.
+    for first_try, passes, epochs in ((np.inf, np.inf, np.inf), (0.0, 0.0, 0.0), (0.0, np.inf, 0.0)):
+        monkeypatch.setattr(choice, "ASCENT_EPOCHS", epochs)
         monkeypatch.setattr(choice, "FIRST_TRY", first_try)
         monkeypatch.setattr(choice, "NEWTON_PASSES", passes)
         model = sx.LinearSVM(max_iter=100_000, **kind).fit(X, y)
@@ -189,3 +191,13 @@ def test_a_damaged_run_of_newtons_method_is_refused():
     run.newton = 5
     with pytest.raises(ValueError, match="damaged"):
         run.validate()
+
+
+@pytest.mark.parametrize(("C", "first"), [(0.01, "ascent"), (100.0, "newton")])
+def test_on_sparse_rows_a_small_cost_is_left_to_ascent(C, first):
+    X, y = wide(3_000, 100)
+    model = sx.LinearSVM(loss="squared_hinge", C=C, tol=1e-3, random_state=0, fit_intercept=False).fit(X, y)
+    assert set(model.history_.method) == {first}
+    assert model.status_.converged
+    other = sx.LinearSVM(loss="squared_hinge", C=C, tol=1e-9, random_state=0, fit_intercept=False).fit(X, y)
+    assert other.objective_ <= model.objective_ <= other.objective_ + model.duality_gap_

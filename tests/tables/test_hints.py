@@ -219,7 +219,7 @@ def test_the_hints_for_probabilities_of_rows_on_disk_work(tmp_path, monkeypatch)
     words = ["fit", "t.csv", "--target", "y", "-o", "m.sx"]
     assert CliRunner().invoke(app, [*words, "--memory", "1b"]).exit_code == 0
     message = failed("predict", "m.sx", "t.csv", "--proba")
-    assert "trained on rows on disk, where scores are not calibrated; fit --model neuron has probabilities" in message
+    assert "trained on rows on disk, where scores are not calibrated; fit --model logistic has" in message
     for more in (["--memory", "1b", "--model", "neuron"], ["--model", "averaged"]):
         assert CliRunner().invoke(app, [*words, *more]).exit_code == 0
         assert "proba_a" in CliRunner().invoke(app, ["predict", "m.sx", "t.csv", "--proba"]).output

@@ -84,7 +84,7 @@ def test_ctrl_c_keeps_the_best_of_what_was_tried(asked):
             raise KeyboardInterrupt
 
     source = TableInMemory(pa.Table.from_pandas(table(), preserve_index=False), "table")
-    settings = Settings("svm", certify=0.0, tune=True, **asked)
+    settings = Settings("logistic" if asked else "svm", certify=0.0, tune=True, **asked)
     result = fit(source, ColumnOptions("label"), settings, MemoryBudget(), watch=watch)
     tuning = result.model.facts.tuning
     assert result.interrupted

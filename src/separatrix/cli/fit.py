@@ -164,6 +164,18 @@ def fit(
             rich_help_panel=LIMITS,
         ),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Train svm or logistic on the workers of this Dask scheduler (tcp://host:8786), whose machines share "
+            "the folder of --cache.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="The same, on so many Dask workers on this machine.", rich_help_panel=LIMITS),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -253,7 +265,7 @@ def fit(
     path = output or resume or _default_path(source, sql)
     guard().writes(path)
     page = None if report is None else check_page(report, "--report")
-    budget = MemoryBudget(None if memory is None else parse_size(memory), cache)
+    budget = MemoryBudget(None if memory is None else parse_size(memory), cache, _cluster(cluster, workers))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar())
         opened = stack.enter_context(open_named(source, sql, db, delimiter, frugal=budget.is_tight(source), bar=bar))
@@ -294,6 +306,14 @@ def fit(
         raise typer.Exit(130)
     if problem is not None:
         raise ValueError(f"the model is in {path}, but there is no report: {problem}")
+
+
+def _cluster(address: str | None, workers: int | None) -> Any:
+    if address is None and workers is None:
+        return None
+    from separatrix.tables.disk.cluster import Cluster
+
+    return Cluster(address, workers or 0)
 
 
 def _write_report(result: Any, opened: Any, page: Path, bar: Any) -> ValueError | None:

@@ -80,7 +80,7 @@ def show_fit(result: Any, path: Path, resume: str) -> None:
     state = "Interrupted; model so far written to" if result.interrupted else "Model written to"
     console.print(f"{state} {path} ({facts.seconds:.2g} s).")
     if result.interrupted:
-        if facts.interrupted:  # and not what follows training
+        if facts.interrupted and getattr(model.estimator, "warm_start", True):  # and not what follows training
             console.print(f"Resume: {resume}", soft_wrap=True)
     else:
         own = shlex.quote(pasted(path))
@@ -110,7 +110,7 @@ def show_rows(facts: Facts, console: Any) -> None:
     if columns.unused and not any(note.startswith("Left out: ") for note in facts.notes):
         console.print(f"Unused columns: {', '.join(columns.unused[:12])}.")
     if facts.on_disk:
-        console.print("Trained on rows on disk; they are not certified.")
+        console.print("Trained on rows on disk; whether the classes are separable is not certified.")
     classes = facts.classes
     every = ", ".join(f"{each.label} {each.rows:,}" for each in classes[:MOST_CLASSES])
     more = f" and {len(classes) - MOST_CLASSES} more" if len(classes) > MOST_CLASSES else ""

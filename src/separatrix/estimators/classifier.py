@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ from separatrix.estimators.contract import (
     CallbackSupportMixin,
     ClassifierMixin,
     ConvergenceWarning,
+    check_features,
     check_is_fitted,
-    validate_data,
     with_callbacks,
 )
 from separatrix.estimators.fitting import (
@@ -36,6 +36,7 @@ from separatrix.estimators.fitting import (
 )
 from separatrix.estimators.kept_errors import count_wrong, verified, with_kept_errors
 from separatrix.estimators.one_vs_rest import codes_as_labels, predicted_codes
+from separatrix.geometry.dask_values import by_partition, on_dask
 from separatrix.geometry.device_rows import DeviceRows, rows_of, to_numpy
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
@@ -171,7 +172,16 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         self
             This estimator.
         """
+        if on_dask(X):
+            return self._fit_dask(X, y, sample_weight)
         return self._fit_labels(X, encoded(self, y), sample_weight)
+
+    def _fit_dask(self: Self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Refuse Dask collections where there is no solver for them."""
+        raise TypeError(
+            f"{type(self).__name__} learns from rows in memory only: gather them there (X.compute()); LinearSVM and "
+            "LogisticRegression take Dask collections"
+        )
 
     def _fit_codes(self: Self, X: Any, codes: Any, classes: NDArray[Any], sample_weight: Any = None) -> Self:
         """Do what ``fit`` does for labels that are places in the sorted ``classes``; each must have an example."""
@@ -269,8 +279,10 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
     def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row: of shape (n,) for two classes, (n, n_classes) for more."""
         check_is_fitted(self, "classes_")
+        if on_dask(X):
+            return cast(Floats, by_partition(X, self.decision_function, self._activation_width, np.float64))
         rows = rows_of(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_features(self, X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):
             return rows.checked_activations(self._decide(rows))
 
@@ -280,8 +292,16 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row; a tie is positive, except with ``boundary="negative"``."""
+        if on_dask(X):
+            check_is_fitted(self, "classes_")
+            return cast(NDArray[Any], by_partition(X, self.predict, 0, self.classes_.dtype))
         codes = self._predict_codes(X)
         return codes_as_labels(codes, self.classes_)
+
+    @property
+    def _activation_width(self) -> int:
+        """How many activations a row has; 0 for one that is no column of its own."""
+        return 0 if len(self.classes_) <= 2 else len(self.classes_)
 
     def _predict_codes(self, X: Any) -> NDArray[np.intp]:
         """Return the place in ``classes_`` of each row's class."""
@@ -306,7 +326,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type:
         if isinstance(rows, DeviceRows):
             self._check_device()
             sample_weight = None if sample_weight is None else to_numpy(sample_weight)
-        validate_data(self, X, reset=not later, skip_check_array=True)
+        check_features(self, X, reset=not later)
         bias = self._bias_for(later)
         if later:
             labels = joined(labels, self.classes_)

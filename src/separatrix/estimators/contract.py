@@ -7,6 +7,7 @@ and messages take their place, unless scikit-learn is loaded already.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from typing import TYPE_CHECKING, Any
@@ -104,3 +105,24 @@ else:
         elif width != estimator.n_features_in_:
             name, known = type(estimator).__name__, estimator.n_features_in_
             raise ValueError(f"X has {width} features, but {name} is expecting {known} features as input")
+
+
+@functools.cache
+def parameter_names(kind: type) -> list[str]:
+    """Return the names of an estimator's parameters, which scikit-learn reads from the signature at every call."""
+    names: list[str] = kind._get_param_names()  # type: ignore[attr-defined]
+    return names
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Keep the number and the names of the features, or refuse rows that have others.
+
+    For an array or a matrix without names this is what ``validate_data`` does, without a look at its tags.
+    """
+    known = vars(estimator)
+    plain = type(X) is np.ndarray or hasattr(X, "indptr")
+    if plain and reset:
+        known.pop("feature_names_in_", None)
+        estimator.n_features_in_ = int(X.shape[1])
+    elif not (plain and "feature_names_in_" not in known and X.shape[1:] == (known.get("n_features_in_"),)):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -119,7 +119,10 @@ def checked_labels(codes: Any, classes: NDArray[Any]) -> Labels:
 
 def joined(labels: Labels, *others: Any) -> Labels:
     """Return the labels as codes of their own classes and all others; all must be of one kind."""
-    parts = [labels.classes, *(encode_labels(part).classes for part in others if part is not None)]
+    given = [part for part in others if part is not None]
+    if all(part is labels.classes for part in given):
+        return labels
+    parts = [labels.classes, *(encode_labels(part).classes for part in given)]
     if all(part.dtype == parts[0].dtype and np.array_equal(parts[0], part) for part in parts[1:]):
         return labels
     if len({part.dtype.kind in "biuf" for part in parts}) > 1:
@@ -156,6 +159,18 @@ def weigh_classes(problem: Problem, class_weight: Any) -> None:
         by_class = compute_class_weight(class_weight, classes=problem.classes, y=problem.classes)
     weights = by_class[problem.codes] * (1.0 if problem.weights is None else problem.weights)
     problem.weights = check_weights(weights, problem.n, what="class_weight")
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any], counts: Any) -> NDArray[np.float64] | None:
+    """Return the weight of each class, None where all weigh 1; ``counts`` are the examples of each, for "balanced"."""
+    if class_weight is None:
+        return None
+    from sklearn.utils.class_weight import compute_class_weight
+
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.asarray(np.sum(counts) / (len(classes) * np.asarray(counts, dtype=np.float64)))
+    by_class = compute_class_weight(class_weight, classes=classes, y=classes)
+    return check_weights(by_class, len(classes), what="class_weight")
 
 
 def refuse_weightless(problem: Problem) -> None:

@@ -13,13 +13,19 @@ that cost nothing are held at a mean of 0, which changes no difference of scores
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.estimators.left_out_rows import ALIKE, OPEN, OTHER, REFIT_TOL, RIGHT, WRONG, LeftOutRows
+from separatrix.estimators.logistic_regression import MultinomialState
+from separatrix.estimators.warm_fits import WarmFits, copy_of
+from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.loop.problem import Labels
 
 MOST = 1500  # classes times coefficients of each
 _UNIT = float(np.finfo(np.float64).eps)
@@ -143,3 +149,55 @@ def _pairs(tables: Floats) -> Floats:
     """Return the squared lengths ``M_kk + M_ll - 2 M_kl`` of the differences of classes."""
     diagonal = np.einsum("ikk->ik", tables)
     return np.asarray(diagonal[:, :, None] + diagonal[:, None, :] - tables - np.swapaxes(tables, 1, 2))
+
+
+class JointlyLeftOut(LeftOutRows):
+    """The rows of a fit of classes that were learned together, without themselves."""
+
+    def _begin(self, fitted: Any) -> None:
+        self.values = self.problem.rows.values[self.kept]
+        weights = np.ones(self.problem.n) if self.problem.weights is None else self.problem.weights
+        self.weights = np.asarray(weights[self.kept], dtype=np.float64)
+        size = len(self.problem.classes) * (self.problem.d + 1)
+        if size > MOST:
+            raise ValueError(
+                f"leave_one_out of classes learned together needs at most {MOST:,} weights and intercepts; found "
+                f"{size:,}: fit with multi_class='ovr'"
+            )
+        self.whole = self._curvature(fitted, np.arange(len(self.kept)))
+        if not abs(self.whole.value - fitted.objective_) <= ALIKE * fitted.objective_:
+            raise ValueError(OTHER)
+
+    def _curvature(self, model: Any, rows: NDArray[np.intp]) -> JointCurvature:
+        costs = float(self.fits.model.C) * self.weights[rows]
+        bias = self.fits.model._bias_kind()
+        return JointCurvature(self.values[rows], self.codes[rows], costs, model.coef_, model.intercept_, *bias)
+
+    def bound(self) -> None:
+        """Bound every row's scores without itself, from the one fit."""
+        self._note(self.kept, *self.whole.without_each(), "bound")
+
+    def _note(self, rows: NDArray[np.intp], right: NDArray[np.bool_], wrong: NDArray[np.bool_], by: str) -> None:
+        for sure, verdict in ((right, RIGHT), (wrong, WRONG)):
+            new = rows[sure & (self.verdicts[rows] == OPEN)]
+            self.verdicts[new], self.decided_by[new] = verdict, by
+
+    def row_by_row(self, halted: Callable[[], bool]) -> list[int]:
+        """Return the rows that are left, those nearest to a verdict of "wrong" first."""
+        scores, each = self.whole.scores.copy(), np.arange(len(self.codes))
+        own = scores[each, self.codes]
+        scores[each, self.codes] = -math.inf
+        left = np.flatnonzero(self.verdicts[self.kept] == OPEN).tolist()
+        return sorted(left, key=lambda place: (own[place] - scores[place].max(), place))
+
+    def refit(self, place: int) -> None:
+        """Fit without a row, and decide it if the fit proves the order of its scores."""
+        others = np.delete(np.arange(len(self.kept)), place)
+        model = copy_of(self.fits.model, class_weight=None, verbose=0)
+        labels = Labels(self.problem.classes, self.codes[others].astype(np.int32))
+        fits = WarmFits(model, Rows(self.values[others]), labels, self.weights[others])
+        start = MultinomialState(self.fits.model.coef_, self.fits.model.intercept_)
+        C = float(self.fits.model.C)
+        fitted = fits.fit(C, min(float(self.fits.model.tol), REFIT_TOL), [(C, [start])])
+        right, wrong = self._curvature(fitted, others).of(self.values[[place]], int(self.codes[place]))
+        self._note(self.kept[[place]], np.array([right]), np.array([wrong]), "refit")

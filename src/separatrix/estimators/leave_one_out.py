@@ -1,14 +1,13 @@
 """How many training rows a linear model gets wrong without themselves: from one fit, and refits where that is open.
 
-``svm/removed_row.py`` derives the bounds, ``joint_leave_one_out.py`` those of classes learned together. A refit without
-a row is judged by bounds of its own, so that its verdict does not depend on how near it came to the optimum.
+``svm/removed_row.py`` derives the bounds and ``left_out_rows.py`` applies them; ``joint_leave_one_out.py`` has those of
+classes learned together.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,31 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from separatrix import _core
 from separatrix.estimators.fitting import encoded, number
-from separatrix.estimators.joint_leave_one_out import MOST, JointCurvature
-from separatrix.estimators.linear_svm import MarginState
-from separatrix.estimators.logistic_regression import LogisticState, MultinomialState
-from separatrix.estimators.warm_fits import WarmFits, copy_of, scored, with_l2
-from separatrix.geometry.rows import Floats, Rows
-from separatrix.loop.problem import Labels
+from separatrix.estimators.joint_leave_one_out import JointlyLeftOut
+from separatrix.estimators.left_out_rows import OPEN, RIGHT, WRONG, LeftOutRows
+from separatrix.estimators.warm_fits import with_l2
 from separatrix.stops import TimeLimit, as_stop, is_count, time_limit
-from separatrix.svm.curved_bounds import CurvedBounds
-from separatrix.svm.optimum_ball import Evidence, Lens, Problem, bias_range
-from separatrix.svm.removed_row import log_intercepts, removal, surely_wrong, unmoved, without_row
 from separatrix.text import times
-
-WRONG, RIGHT, OPEN = 1, 0, -1
-_BELOW = -float(np.finfo(np.float64).tiny)
-_MOST_READ = 2e9  # numbers, in bounding row by row
-_REFIT_TOL = 1e-9
-_FOREIGN = 0.1  # part of the objective: a gap that no model has on its own data
-_ALIKE = 1e-6  # part of the objective by which its value on the model's own data may differ
-
-_OTHER = (
-    "leave_one_out needs the rows, labels and weights that the model was fitted to, and a fit that converged; found a "
-    "model that is far from the optimum of those given"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +82,7 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any, max_refits: in
     if math.isinf(number("C", model.C)):
         raise ValueError("leave_one_out needs a finite C, because its bounds rest on the penalty: use a large one")
     labels = encoded(model, y)
-    work = (_JointWork if model._learned_together else _Work)(model, X, labels, sample_weight)
+    work = (JointlyLeftOut if model._learned_together else LeftOutRows)(model, X, labels, sample_weight)
     work.alone()
     with threadpool_limits(1):  # the products are too short for threads
         work.bound()
@@ -118,221 +98,3 @@ def leave_one_out(model: Any, X: Any, y: Any, sample_weight: Any, max_refits: in
     high = low + int(((verdicts == OPEN) & counted).sum())
     verdicts = np.where(counted, verdicts, RIGHT).astype(np.int8)
     return LeaveOneOut((low, high), verdicts, work.decided_by, int(counted.sum()), refits, time.perf_counter() - began)
-
-
-class _Work:
-    """The verdicts so far, and what the fit proves about each plane without each row."""
-
-    def __init__(self, model: Any, X: Any, labels: Labels, sample_weight: Any) -> None:
-        self.fits = WarmFits(model, X, labels, sample_weight)
-        self.fits.take(model)
-        self.problem = self.fits.problem
-        n = self.problem.n
-        self.counted = np.ones(n, dtype=bool) if self.problem.weights is None else self.problem.weights > 0
-        self.kept = np.flatnonzero(self.counted)
-        self.codes = self.problem.codes[self.kept].astype(np.intp)
-        self.verdicts = np.full(n, OPEN, dtype=np.int8)
-        self.decided_by = np.full(n, "", dtype="<U14")
-        self.decided_by[~self.counted] = "weight"
-        alphas = [getattr(state, "alpha", None) for state in model._states]
-        if self.problem.d != model.n_features_in_ or any(alpha is not None and len(alpha) != n for alpha in alphas):
-            raise ValueError(_OTHER)
-        self._begin(model)
-
-    def _begin(self, model: Any) -> None:
-        """Take what the fit proves."""
-        self.planes = self.fits.planes()
-        self.proofs = self.fits.evidence(self.planes)
-        for proof in self.proofs:
-            apart = proof.weights - proof.combined
-            if not proof.slack(1.0) + 0.5 * _core.dot(apart, apart) <= max(_FOREIGN, 10.0 * model.tol) * proof.primal:
-                raise ValueError(_OTHER)
-        self.low = np.full((len(self.planes), len(self.kept)), -math.inf)
-        self.high = -self.low
-
-    def alone(self) -> None:
-        """A class of one row is unknown without it."""
-        counts = np.bincount(self.codes, minlength=len(self.problem.classes))
-        rows = self.kept[counts[self.codes] == 1]
-        self.verdicts[rows], self.decided_by[rows] = WRONG, "alone"
-
-    def bound(self) -> None:
-        """Bound every row's scores without itself, from the one fit."""
-        self._found = []
-        for place, (plane, proof) in enumerate(zip(self.planes, self.proofs, strict=True)):
-            found = removal(plane, proof)
-            self._found.append(found)
-            if not plane.free:
-                low, high = found.low, found.high
-            elif plane.loss == "log":
-                down, up = log_intercepts(plane, proof, found)
-                low, high = found.low + down, found.high + up
-            else:
-                low, high = unmoved(plane, proof, found)
-            if CurvedBounds.suits(plane):
-                bias = proof.bias + float(proof.weights[-1]) * plane.constant
-                nearer = CurvedBounds(plane, proof.C, proof.weights[:-1].copy(), bias).without_rows()
-                low, high = np.fmax(low, nearer[0]), np.fmin(high, nearer[1])
-            low, high = np.where(np.isnan(low), -math.inf, low), np.where(np.isnan(high), math.inf, high)
-            self.low[place], self.high[place] = low, high
-        self._judge("bound")
-        for place, (plane, proof) in enumerate(zip(self.planes, self.proofs, strict=True)):
-            wrong = surely_wrong(plane, proof, scored(plane, proof))
-            self.high[place] = np.where(
-                wrong & (plane.signs > 0), np.minimum(self.high[place], _BELOW), self.high[place]
-            )
-            self.low[place] = np.where(wrong & (plane.signs < 0), np.maximum(self.low[place], -_BELOW), self.low[place])
-        self._judge("training error")
-
-    def row_by_row(self, halted: Callable[[], bool]) -> list[int]:
-        """Bound the free intercept of the rows that are left one by one, and return those that are left then."""
-        price = 4.0 * sum(plane.rows.shape[0] * 20.0 + _stored(plane.rows) for plane in self.planes)
-        for place, row in enumerate(self.kept):
-            if self.verdicts[row] != OPEN or not self.planes[0].free:
-                continue
-            price_all = price * float((self.verdicts[self.kept[place:]] == OPEN).sum())
-            if halted() or price_all > _MOST_READ:
-                break
-            for index, (plane, found) in enumerate(zip(self.planes, self._found, strict=True)):
-                if math.isfinite(found.radius[place]):
-                    low, high = without_row(plane, found, place)
-                    self.low[index, place] = max(self.low[index, place], low)
-                    self.high[index, place] = min(self.high[index, place], high)
-            self._judge("bound", place)
-        # Those nearest to a verdict of "wrong" first: they are the likeliest errors.
-        margins = self._margins()
-        left = [place for place, row in enumerate(self.kept) if self.verdicts[row] == OPEN]
-        return sorted(left, key=lambda place: (margins[place], place))
-
-    def _margins(self) -> Floats:
-        scores = np.stack([scored(plane, proof) for plane, proof in zip(self.planes, self.proofs, strict=True)])
-        if len(scores) == 1:
-            return np.asarray(self.planes[0].signs * scores[0])
-        rows = np.arange(len(self.codes))
-        own = scores[self.codes, rows]
-        scores[self.codes, rows] = -math.inf
-        return np.asarray(own - scores.max(axis=0))
-
-    def _judge(self, by: str, place: int | None = None) -> None:
-        """Decide the rows whose scores' bounds do so."""
-        some = slice(None) if place is None else slice(place, place + 1)
-        low, high, codes, rows = self.low[:, some].copy(), self.high[:, some].copy(), self.codes[some], self.kept[some]
-        if len(low) == 1:
-            right = np.where(codes == 1, low[0] > 0.0, high[0] < 0.0)
-            wrong = np.where(codes == 1, high[0] < 0.0, low[0] > 0.0)
-        else:
-            each = np.arange(len(codes))
-            own_low, own_high = low[codes, each], high[codes, each]
-            low[codes, each] = high[codes, each] = -math.inf
-            right, wrong = own_low > high.max(axis=0), own_high < low.max(axis=0)
-        for sure, verdict in ((right, RIGHT), (wrong, WRONG)):
-            new = rows[sure & (self.verdicts[rows] == OPEN)]
-            self.verdicts[new], self.decided_by[new] = verdict, by
-
-    def refit(self, place: int) -> None:
-        """Fit without a row, and decide it if the fit proves the sign of its scores."""
-        others = np.arange(len(self.kept)) != place
-        alone = Rows(self.planes[0].rows.values[[place]])
-        tol = min(float(self.fits.model.tol), _REFIT_TOL)
-        for index, (plane, proof) in enumerate(zip(self.planes, self.proofs, strict=True)):
-            low, high = self._without(plane, proof, others, tol, alone)
-            self.low[index, place] = max(self.low[index, place], low)
-            self.high[index, place] = min(self.high[index, place], high)
-        self._judge("refit", place)
-
-    def _without(
-        self, plane: Problem, proof: Evidence, others: NDArray[np.bool_], tol: float, alone: Rows
-    ) -> tuple[float, float]:
-        """Fit one plane without a row, and return bounds on that row's score."""
-        weights = plane.counts[others]
-        codes = (plane.signs[others] > 0).astype(np.int32)
-        model = copy_of(self.fits.model, class_weight=None, verbose=0)
-        rows = Rows(plane.rows.values[others])
-        fits = WarmFits(model, rows, Labels(np.array([0, 1]), codes), None if (weights == 1.0).all() else weights)
-        bias = proof.bias + float(proof.weights[-1]) * plane.constant
-        state: Any = LogisticState(1, proof.weights[:-1].copy(), bias)
-        if plane.loss != "log":
-            state = MarginState(1, proof.alpha[others], weights=state.weights, bias=bias)
-        fits.fit(proof.C, tol, [(proof.C, [state])])
-        (problem,) = fits.planes()
-        (own,) = fits.evidence([problem])
-        return own_bounds(problem, own, alone)
-
-
-class _JointWork(_Work):
-    """The same for classes that were learned together."""
-
-    def _begin(self, fitted: Any) -> None:
-        self.values = self.problem.rows.values[self.kept]
-        weights = np.ones(self.problem.n) if self.problem.weights is None else self.problem.weights
-        self.weights = np.asarray(weights[self.kept], dtype=np.float64)
-        size = len(self.problem.classes) * (self.problem.d + 1)
-        if size > MOST:
-            raise ValueError(
-                f"leave_one_out of classes learned together needs at most {MOST:,} weights and intercepts; found "
-                f"{size:,}: fit with multi_class='ovr'"
-            )
-        self.whole = self._curvature(fitted, np.arange(len(self.kept)))
-        if not abs(self.whole.value - fitted.objective_) <= _ALIKE * fitted.objective_:
-            raise ValueError(_OTHER)
-
-    def _curvature(self, model: Any, rows: NDArray[np.intp]) -> JointCurvature:
-        costs = float(self.fits.model.C) * self.weights[rows]
-        bias = self.fits.model._bias_kind()
-        return JointCurvature(self.values[rows], self.codes[rows], costs, model.coef_, model.intercept_, *bias)
-
-    def bound(self) -> None:
-        """Bound every row's scores without itself, from the one fit."""
-        self._note(self.kept, *self.whole.without_each(), "bound")
-
-    def _note(self, rows: NDArray[np.intp], right: NDArray[np.bool_], wrong: NDArray[np.bool_], by: str) -> None:
-        for sure, verdict in ((right, RIGHT), (wrong, WRONG)):
-            new = rows[sure & (self.verdicts[rows] == OPEN)]
-            self.verdicts[new], self.decided_by[new] = verdict, by
-
-    def row_by_row(self, halted: Callable[[], bool]) -> list[int]:
-        """Return the rows that are left, those nearest to a verdict of "wrong" first."""
-        scores, each = self.whole.scores.copy(), np.arange(len(self.codes))
-        own = scores[each, self.codes]
-        scores[each, self.codes] = -math.inf
-        left = np.flatnonzero(self.verdicts[self.kept] == OPEN).tolist()
-        return sorted(left, key=lambda place: (own[place] - scores[place].max(), place))
-
-    def refit(self, place: int) -> None:
-        """Fit without a row, and decide it if the fit proves the order of its scores."""
-        others = np.delete(np.arange(len(self.kept)), place)
-        model = copy_of(self.fits.model, class_weight=None, verbose=0)
-        labels = Labels(self.problem.classes, self.codes[others].astype(np.int32))
-        fits = WarmFits(model, Rows(self.values[others]), labels, self.weights[others])
-        start = MultinomialState(self.fits.model.coef_, self.fits.model.intercept_)
-        C = float(self.fits.model.C)
-        fitted = fits.fit(C, min(float(self.fits.model.tol), _REFIT_TOL), [(C, [start])])
-        right, wrong = self._curvature(fitted, others).of(self.values[[place]], int(self.codes[place]))
-        self._note(self.kept[[place]], np.array([right]), np.array([wrong]), "refit")
-
-
-def _stored(rows: Rows) -> float:
-    values = rows.values
-    return float(getattr(values, "nnz", values.size))
-
-
-def own_bounds(plane: Problem, proof: Evidence, alone: Rows) -> tuple[float, float]:
-    """Return bounds on the score of one more row by the optimum of a problem, from an approximate solution."""
-    ball = Lens(proof, proof).ball(proof.C, proof.C)
-    length = np.sqrt(_core.square_norms(alone.matrix) + plane.constant**2)
-    d = plane.rows.shape[1]
-    off = ball.off * (2.0 + 2.0 * float(max(plane.lengths.max(), length.max())) + plane.constant)
-    training = _columns(plane, proof, plane.rows)
-    down, up = 0.0, 0.0
-    if plane.free:
-        down, up = bias_range(plane, *ball.scores(training, plane.lengths, off))
-    low, high = ball.scores(_columns(plane, proof, alone), length * (1.0 + 4.0 * d * 1e-16), off)
-    return float(low[0] + down - 1e-15 * abs(down)), float(high[0] + up + 1e-15 * abs(up))
-
-
-def _columns(plane: Problem, proof: Evidence, rows: Rows) -> Floats:
-    columns = []
-    for vector in (proof.weights, proof.combined):
-        bias = np.array([vector[-1] * plane.constant])
-        columns.append(_core.decide(rows.matrix, vector[None, :-1], bias, 1)[:, 0])
-    return np.stack([*columns, *columns])

@@ -16,6 +16,7 @@ import numpy as np
 from separatrix import _core
 from separatrix.estimators.certified import Certified, FitRecord
 from separatrix.estimators.classifier import Classifier
+from separatrix.estimators.contract import parameter_names
 from separatrix.estimators.fitting import threads
 from separatrix.estimators.kept_errors import HiddenMistakes, count_exactly
 from separatrix.estimators.one_vs_rest import carry_over, joint_status, positives
@@ -52,10 +53,14 @@ class LinearClassifier(Certified, Classifier):
         return np.asarray(activations[:, 0] if activations.shape[1] == 1 else activations)
 
     def _remember(self, problem: Problem | None, given: Any, *, same_data: bool | None) -> None:
+        if problem is None:
+            self._fit_record = None
+            return
         before = getattr(self, "_fit_record", None)
-        settings = self.get_params(deep=False)
+        kind: type = type(self)
+        settings = {name: getattr(self, name) for name in parameter_names(kind)}
         one_run = same_data is None or (same_data and before is not None and before.goes_on_in(settings))
-        self._fit_record = None if problem is None else FitRecord(problem, given, settings, one_run=one_run)
+        self._fit_record = FitRecord(problem, given, settings, one_run=one_run)
 
     def _validate_weights(self, width: int, n_tasks: int) -> None:
         """Refuse weights and biases that are not of this shape."""
@@ -80,6 +85,7 @@ class RuleClassifier(LinearClassifier, OnlineClassifier):
     # What a subclass does not offer as a parameter.
     intercept_scaling: float | str | None = 1.0
 
+    _rule_is_steady = True  # the rule does not depend on how much was learned from
     init: Any
     _state = State
     _states: list[State]

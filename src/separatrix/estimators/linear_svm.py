@@ -15,6 +15,7 @@ from separatrix.estimators.certified import FitRecord, soft_margin
 from separatrix.estimators.l1 import UNUSED, SparseState, ratio_of, sparse_run, sparse_sentence, validate_sparse
 from separatrix.estimators.loss_proofs import proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
+from separatrix.estimators.sharded import SourceProblem
 from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
 from separatrix.geometry.device_rows import DeviceRows, to_numpy
 from separatrix.geometry.rows import Floats
@@ -136,12 +137,12 @@ class LinearSVM(SolvedClassifier):
 
     Notes
     -----
-    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there; Dask arrays and dataframes,
+    on the workers of the present client.
 
-    A sample weight
-    multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32; all sums are
-    double. With a free intercept and a finite C, columns far from the origin (timestamps) are read less their means;
-    the weights and the intercept are those of X as it is.
+    A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
+    all sums are double. With a free intercept and a finite C, columns far from the origin (timestamps) are read less
+    their means; the weights and the intercept are those of X as it is.
 
     Ctrl-C ends the run within a second or so; the estimator is then fitted with the best model so far and its
     gap, and KeyboardInterrupt is raised.
@@ -231,6 +232,10 @@ class LinearSVM(SolvedClassifier):
 
     # ------------------------------------------------------------------------------------------ learning
 
+    @property
+    def _shards_pay(self) -> bool:
+        return self.loss != "hinge" or self.C >= 1.0  # a small C leaves most rows at a bound, where ascent is faster
+
     def _start(self, problem: Problem, seed: int) -> list[Any]:
         codes = positives(len(problem.classes))
         if self._ratio > 0:
@@ -240,9 +245,10 @@ class LinearSVM(SolvedClassifier):
     def _run(self, problem: Problem, states: list[Any], stop: Stop, seed: int) -> None:
         if hasattr(self, "margin_bracket_"):  # which the hard margin alone has
             del self.margin_bracket_
-        counted = self._costed_rows(problem)
+        sharded = self._sharded(problem, len(states))
+        counted = self._costed_rows(problem, sharded)
         bias, free = self._bias_kind()
-        if free and not math.isinf(self.C):
+        if free and not math.isinf(self.C) and sharded is None:
             counted = counted.centred()
         rows, costs, squares, kept = counted
         ratio = self._ratio
@@ -266,8 +272,13 @@ class LinearSVM(SolvedClassifier):
             if ratio > 0:
                 solve_sparsely(state, epochs, halted)
                 return
-            if isinstance(rows, DeviceRows):
-                state.run = self._device_run(problem, counted, state.positive, self.loss, fetch=self._fetches(problem))
+            if sharded is not None or isinstance(rows, DeviceRows):
+                fetch, which = self._fetches(problem), (state.positive, self.loss)
+                state.run = (
+                    self._device_run(problem, counted, *which, fetch=fetch)
+                    if sharded is None
+                    else self._shard_run(sharded, *which, fetch=fetch)
+                )
                 state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
                 state.run.go(epochs, halted)
                 return
@@ -346,22 +357,29 @@ class LinearSVM(SolvedClassifier):
             state.run = run.put_down() if self._cut_short and self.warm_start else None
         self._states: list[Any] = states
 
-    def _fetches(self, problem: Problem) -> bool:
-        """Whether what is known of each row is kept: of rows on a device only if they are few."""
+    def _fetches(self, problem: Any) -> bool:
+        """Whether what is known of each row is kept: of rows on a device only if they are few, of others in memory."""
+        if isinstance(problem, SourceProblem):
+            return False
         numbers = problem.n * len(positives(len(problem.classes)))
         return not isinstance(problem.rows, DeviceRows) or numbers <= _MOST_FETCHED
 
     def _keep_of_rows(self, problem: Problem, states: list[Any], answers: list[Any], counted: CostedRows) -> Any:
         """Set the attributes that are about rows; return their dual weights, task by task."""
-        signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
-        alphas = np.stack([counted.among_all(answer.alpha, problem.n) for answer in answers])
+        alphas = [counted.among_all(answer.alpha, problem.n) for answer in answers]
         alone = len(states) == 1
-        self.support_ = np.flatnonzero((alphas > 0).any(axis=0))
-        self.n_support_ = np.bincount(problem.codes[self.support_], minlength=len(problem.classes))
-        self.dual_coef_ = (signs * alphas)[:, self.support_]
+        supports = alphas[0] > 0
+        for alpha in alphas[1:]:
+            supports |= alpha > 0
+        self.support_ = np.flatnonzero(supports)
+        codes = problem.codes[self.support_]
+        self.n_support_ = np.bincount(codes, minlength=len(problem.classes))
+        each = zip(states, (alpha[self.support_] for alpha in alphas), strict=True)
+        self.dual_coef_ = np.stack([np.where(codes == state.positive, alpha, -alpha) for state, alpha in each])
         if counted.kept is None and not self._ratio:
             self.slack_ = answers[0].slack if alone else np.stack([answer.slack for answer in answers], axis=1)
         else:  # rows of weight 0 were left out, but have a slack too; a sparse solution keeps none
+            signs = np.stack([np.where(problem.codes == state.positive, 1.0, -1.0) for state in states])
             scores = to_numpy(self._decide(problem.rows)).reshape(problem.n, -1)
             slack = np.maximum(1.0 - signs.T * scores, 0.0)
             self.slack_ = slack[:, 0] if alone else slack
@@ -420,14 +438,14 @@ def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeL
         by = f" by a margin above {run.widest:.2g}" if run.widest > 0 else ""
         text = f"no plane separates the classes{by}: {rows}, with the weights in witness_, combine to zero"
         return Status(text, False, interrupted=interrupted)
-    gap = f"relative duality gap {answer.relative_gap:.1e}"
+    gap = f"relative duality gap {min(answer.relative_gap, 1.0):.1e}"  # no optimum is below 0
     if run.hard and math.isinf(answer.primal):
         gap = "no separating plane found" + (
             f" and none has a margin above {answer.widest:.3g}" if answer.dual > 0 else ""
         )
     if run.ended == "gap":
         method = "the interior-point method" if run.newton is None else "Newton's method"
-        by = f"after {epochs}" if run.epochs else f"by {method}"
+        by = f"after {epochs}" if run.epochs else f"by {method}" if run.iterations else "at the start"
         hidden = answer.rounding / answer.primal if answer.primal > 0 else 0.0
         if not hidden <= MOST_HIDDEN:
             return Status(f"stopped {by}: {gap}, {hiding(hidden)}", False, interrupted=interrupted)

@@ -18,6 +18,7 @@ from separatrix.estimators.l1 import checked_ratio, sparse_run, sparse_sentence,
 from separatrix.estimators.loss_proofs import multinomial_certificate, proved_log_loss, proved_sparse
 from separatrix.estimators.one_vs_rest import joint_status, positives
 from separatrix.estimators.probabilistic import Probabilistic
+from separatrix.estimators.sharded import SourceProblem
 from separatrix.estimators.solved import MOST_HIDDEN, CostedRows, Ended, SolvedClassifier, hiding, one_or_all
 from separatrix.estimators.unpenalised import ADVICE, LikelihoodRun, likelihood_sentence
 from separatrix.geometry.device_rows import DeviceRows
@@ -159,7 +160,8 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
 
     Notes
     -----
-    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there.
+    Rows that are on a GPU, as a tensor of torch or an array of CuPy, are trained on there; Dask arrays and dataframes,
+    on the workers of the present client.
 
     A sample weight multiplies C, so a weight of 2 is the same as giving the row twice. Rows of float32 stay float32;
     all sums are double.
@@ -271,7 +273,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         """The part of the penalty that is L1."""
         return checked_ratio(self.l1_ratio)
 
-    def _is_multinomial(self, problem: Problem) -> bool:
+    def _is_multinomial(self, problem: Any) -> bool:
         """Whether the classes of a problem are learned together."""
         k = len(problem.classes)
         if self.l1_ratio > 0 or math.isinf(self.C):
@@ -279,10 +281,10 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
                 what = f"l1_ratio={self.l1_ratio!r}" if self.l1_ratio > 0 else "C=inf"
                 raise ValueError(f"multi_class='multinomial' needs an L2 penalty; found {what}: use multi_class='ovr'")
             return False
-        if isinstance(problem.rows, DeviceRows) and k > 2 and self.multi_class != "ovr":
+        if isinstance(problem, SourceProblem) and k > 2 and self.multi_class != "ovr":
             raise ValueError(
-                f"several classes are not learned together on a device (found multi_class={self.multi_class!r}): use "
-                "'ovr', or rows in memory"
+                "several classes are learned together only from rows in memory or on a GPU (found multi_class="
+                f"{self.multi_class!r}): use 'ovr', or such rows"
             )
         few = k <= _MOST_CLASSES and k * problem.d <= _MOST_WEIGHTS
         return k > 2 and (self.multi_class == "multinomial" or (self.multi_class == "auto" and few))
@@ -314,13 +316,19 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         codes = (problem.codes if kept is None else problem.codes[kept]).astype(np.intp)
         task = MultinomialTask(rows, codes, len(problem.classes), costs, bias, free, squares)
 
-        def ask(state: MultinomialState, epochs: int, halted: Callable[[], bool]) -> None:
+        def begin(state: MultinomialState) -> Any:
+            if isinstance(rows, DeviceRows):
+                return self._joint_device_run(rows, task, kept)
             if state.run is None:
                 offsets = first_offsets(task)
                 if state.weights.any() and task.step:
                     offsets = (state.bias + (state.weights @ task.centre if free else 0.0)) / task.step
                 state.run = MultinomialRun(task, float(self.tol), state.weights, offsets)
             state.run.task = task
+            return state.run
+
+        def ask(state: MultinomialState, epochs: int, halted: Callable[[], bool]) -> None:
+            state.run = begin(state)
             state.run.tell = self._teller(problem, None, "iteration") if self.verbose else None
             state.run.go(epochs, halted)
 
@@ -342,16 +350,21 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         self._solve_each([state], stop, ask, keep)
 
     def _run_each(self, problem: Problem, states: list[Any], stop: Stop) -> None:
-        counted = self._costed_rows(problem)
+        sharded = self._sharded(problem, len(states))
+        counted = self._costed_rows(problem, sharded)
         given = counted.rows
         bias, free = self._bias_kind()
-        if free and not math.isinf(self.C):
+        if free and not math.isinf(self.C) and sharded is None:
             counted = counted.centred()
         rows, costs, squares, kept = counted
 
         def ask(state: LogisticState, epochs: int, halted: Callable[[], bool]) -> None:
-            if isinstance(rows, DeviceRows):
-                state.run = self._device_run(problem, counted, state.positive, "log", fetch=False)
+            if sharded is not None or isinstance(rows, DeviceRows):
+                state.run = (
+                    self._device_run(problem, counted, state.positive, "log", fetch=False)
+                    if sharded is None
+                    else self._shard_run(sharded, state.positive, "log", fetch=False)
+                )
                 state.run.tell = self._teller(problem, state.positive, "iteration") if self.verbose else None
                 state.run.go(epochs, halted)
                 return
@@ -387,6 +400,7 @@ class LogisticRegression(Probabilistic, SolvedClassifier):
         )  # fmt: skip
         if (
             _HUGE <= self.C < math.inf
+            and sharded is None
             and not isinstance(given, DeviceRows)
             and all(
                 least(given, self._signs_of(problem, state, kept), state.weights, state.bias)[0] > 0.0
@@ -488,7 +502,7 @@ def _sentence(
         return sparse_sentence(run, solution, interrupted=interrupted, limit=limit)
     if isinstance(run, LikelihoodRun):
         return likelihood_sentence(run, interrupted=interrupted, limit=limit)
-    gap, iterations = f"relative duality gap {solution.relative_gap:.1e}", times(run.iterations, "iteration")
+    gap, iterations = f"relative duality gap {min(solution.relative_gap, 1.0):.1e}", times(run.iterations, "iteration")
     hidden = solution.rounding / max(solution.primal, solution.least)
     if run.ended == "gap":
         if not hidden <= MOST_HIDDEN:

@@ -40,7 +40,7 @@ def proved_log_loss(record: FitRecord, data: Data, weights: Floats, bias: float)
         run.go(_MORE, lambda: False)
         run.tol = 0.0  # and one more step, because another dual point than that of the weights may have proved the gap
         best = run.go(run.iterations + 1, lambda: False)
-        shares = at(task, best.weights, best.bias).pulls
+        shares = np.abs(at(task, best.weights, best.bias).slopes) / asked.costs
     return log_objective(data, asked, weights, bias, shares)
 
 

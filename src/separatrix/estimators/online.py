@@ -89,7 +89,10 @@ class OnlineClassifier(Classifier):
     @staticmethod
     def _online_status(n: int, states: list[Any]) -> Status:
         """Return what was learned from and the mistakes; of the weights that are kept now it says nothing."""
-        mistakes = times(sum(state.mistakes for state in states), "mistake")
-        among = f" in {len(states)} one-vs-rest problems" if len(states) > 1 else ""
-        text = f"learned online from {times(n, 'example')} with {mistakes}{among}"
+        return OnlineClassifier._told(n, sum(state.mistakes for state in states), len(states))
+
+    @staticmethod
+    def _told(n: int, mistakes: int, n_tasks: int) -> Status:
+        among = f" in {n_tasks} one-vs-rest problems" if n_tasks > 1 else ""
+        text = f"learned online from {times(n, 'example')} with {times(mistakes, 'mistake')}{among}"
         return Status(f"{text}, each counted before learning from it", True)

@@ -127,6 +127,8 @@ class OnlineSVM(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _rule_is_steady = False
+
     @property
     def readout(self) -> str:  # type: ignore[override]
         """Which weights of a run become the model."""

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from separatrix.geometry.dask_values import by_partition, on_dask
 from separatrix.geometry.device_rows import namespace, on_device, to_numpy
 from separatrix.geometry.rows import Floats
 from separatrix.rules.losses import sigmoid
@@ -30,6 +31,8 @@ class Probabilistic:
         For two classes that is the output neuron's; of more, each neuron's output divided by their sum, or the softmax
         of the activations of a multinomial model.
         """
+        if on_dask(X):
+            return cast(Floats, by_partition(X, self.predict_proba, len(self.classes_), np.float64))
         activations = self.decision_function(X)  # type: ignore[attr-defined]
         if not on_device(activations):
             return probabilities(activations, len(self.classes_), self._probabilities)
@@ -39,6 +42,8 @@ class Probabilistic:
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of :meth:`predict_proba`."""
+        if on_dask(X):
+            return cast(Floats, by_partition(X, self.predict_log_proba, len(self.classes_), np.float64))
         made = self.predict_proba(X)
         if on_device(made):
             return cast(Floats, namespace(made).log(made))

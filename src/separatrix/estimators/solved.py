@@ -5,27 +5,43 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
 from separatrix.estimators.contract import check_is_fitted
-from separatrix.estimators.fitting import check_costs, check_free_bias, number, refuse_weightless, threads
+from separatrix.estimators.fitting import (
+    check_costs,
+    check_free_bias,
+    class_factors,
+    encoded,
+    number,
+    refuse_weightless,
+    threads,
+    undone_on_error,
+)
 from separatrix.estimators.linear import LinearClassifier
+from separatrix.estimators.sharded import Sharded, SourceProblem, shards_of
 from separatrix.geometry.device_rows import DeviceRows
+from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.interrupts import interrupts
+from separatrix.loop.order import seed_of
 from separatrix.loop.problem import Labels, Problem
 from separatrix.loop.state import Status
 from separatrix.stops import MaxEpochs, Stop, TimeLimit, as_stop, time_limit
 from separatrix.svm.centring import centred
+from separatrix.svm.rowblocks.sharded import Source
 
 if TYPE_CHECKING:
     from separatrix.estimators.leave_one_out import LeaveOneOut
+    from separatrix.svm.multinomial_task import MultinomialTask
 
+
+Self = TypeVar("Self", bound="SolvedClassifier")
 
 MOST_HIDDEN = 1.0  # part of the objective that rounding may hide in a fit that has converged
 
@@ -114,13 +130,51 @@ class SolvedClassifier(LinearClassifier):
                 )
         return cost, tol
 
+    def _fit_dask(self: Self, X: Any, y: Any, sample_weight: Any) -> Self:
+        from separatrix.estimators import dask_rows
+
+        rows = dask_rows.in_memory(X, y, sample_weight)
+        if rows is not None:
+            return self._fit_labels(rows[0], encoded(self, rows[1]), rows[2])
+        self._check_parameters()
+        self._check_elsewhere("are on Dask workers")
+        there = dask_rows.on_workers(X, y, sample_weight)
+        if len(there.classes) < 2:
+            name, label = type(self).__name__, there.classes.tolist()[0]
+            raise ValueError(f"{name} needs examples of at least two classes; found one class: {label!r}")
+        return self._fit_source(there.source, there.classes, there.counts, there.names)
+
+    def _fit_source(
+        self: Self, source: Source, classes: NDArray[Any], counts: Any = None, names: Sequence[str] | None = None
+    ) -> Self:
+        """Do what ``fit`` does for rows of a source, whose labels are places in the sorted ``classes``."""
+        stop = self._check_parameters()
+        self._check_elsewhere("are not all in memory")
+        with undone_on_error(self):
+            problem: Any = SourceProblem(source, classes, class_factors(self.class_weight, classes, counts))
+            self._spread = Moments(problem.d)
+            seed = seed_of(self.random_state)
+            self.classes_, self.n_features_in_ = classes, problem.d
+            self.__dict__.pop("feature_names_in_", None)
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+            self._run(problem, self._start(problem, seed), stop, seed)
+            self._data_mark, self._watched, self._asked = None, self._watch_mark(), stop
+            self._fit_record = None
+        self._warn()
+        if self.status_.interrupted:
+            raise KeyboardInterrupt
+        return self
+
     def _check_device(self) -> None:
-        if self.warm_start:
-            raise ValueError("warm_start needs rows in memory; X is on a device")
-        if math.isinf(self.C):
-            raise ValueError("C=inf needs rows in memory; X is on a device")
-        if self._ratio > 0:
-            raise ValueError("an L1 penalty needs rows in memory; X is on a device")
+        self._check_elsewhere("are on a device")
+
+    def _check_elsewhere(self, where: str) -> None:
+        """Refuse what needs rows in memory."""
+        needs = {"warm_start": self.warm_start, "C=inf": math.isinf(self.C), "an L1 penalty": self._ratio > 0}
+        for what, wanted in needs.items():
+            if wanted:
+                raise ValueError(f"{what} needs rows in memory; those of X {where}")
 
     @property
     def _ratio(self) -> float:
@@ -138,6 +192,32 @@ class SolvedClassifier(LinearClassifier):
         return DeviceRun(
             counted.rows, codes, positive, costs, loss, float(self.tol), constant=constant, free=free, fetch=fetch
         )
+
+    def _joint_device_run(self, rows: DeviceRows, task: MultinomialTask, kept: NDArray[np.intp] | None) -> Any:
+        """Return a run of all classes together on rows of a device."""
+        from separatrix.svm.rowblocks.device_run import DeviceJointRun
+
+        costs = float(self.C) if kept is None else task.costs
+        how: dict[str, Any] = {"constant": task.bias, "free": task.free}
+        return DeviceJointRun(rows, task.codes, task.n_classes, costs, float(self.tol), **how)
+
+    def _sharded(self, problem: Any, tasks: int) -> Sharded | None:
+        """Return the rows in shards, where they are trained on so."""
+        unfit = self.warm_start or math.isinf(self.C) or self._ratio > 0 or not self._shards_pay
+        if unfit and not isinstance(problem, SourceProblem):
+            return None
+        jobs = threads(self.n_jobs)
+        return shards_of(problem, self._price, free=self._bias_kind()[1], threads=max(1, jobs // tasks))
+
+    @property
+    def _shards_pay(self) -> bool:
+        """Whether tall rows in memory are solved as fast in shards as otherwise."""
+        return True
+
+    def _shard_run(self, sharded: Sharded, positive: int, loss: str, *, fetch: bool) -> Any:
+        """Return a run of one task over shards."""
+        constant, free = self._bias_kind()
+        return sharded.run(positive, loss, float(self.tol), constant=constant, free=free, fetch=fetch)
 
     def _bias_for(self, later: bool) -> None:
         """The solver has a bias of its own."""
@@ -157,8 +237,11 @@ class SolvedClassifier(LinearClassifier):
         """What the loss of a row of weight 1 costs."""
         return float(self.C)
 
-    def _costed_rows(self, problem: Problem) -> CostedRows:
-        """Leave rows of weight 0 out, and refuse numbers whose squares overflow."""
+    def _costed_rows(self, problem: Problem, sharded: Sharded | None = None) -> CostedRows:
+        """Leave rows of weight 0 out, and refuse numbers whose squares overflow; of shards, costs are their sum."""
+        if sharded is not None:
+            kept = None if problem.weights is None else np.flatnonzero(problem.weights > 0)
+            return CostedRows(sharded.rows, np.array([sharded.costs]), np.empty(0), kept)
         device = isinstance(problem.rows, DeviceRows)
         costs = np.full(1 if device and problem.weights is None else problem.n, self._price)
         kept = None
@@ -234,7 +317,7 @@ class SolvedClassifier(LinearClassifier):
             if time.perf_counter() - last >= 1.0:
                 last = time.perf_counter()
                 gap = run.history.gap[-1] / run.history.primal[-1]
-                print(f"{label}{unit} {run.epochs}, relative duality gap {gap:.1e}", file=sys.stderr)
+                print(f"{label}{unit} {run.epochs or run.iterations}, relative duality gap {gap:.1e}", file=sys.stderr)
 
         return tell
 

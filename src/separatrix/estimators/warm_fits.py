@@ -22,6 +22,7 @@ from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows
 from separatrix.loop.problem import Labels, Problem
 from separatrix.svm import optimum_ball
+from separatrix.svm.centring import bias_within, centred
 from separatrix.svm.optimum_ball import Evidence, evidence
 
 
@@ -98,8 +99,11 @@ class WarmFits:
         """Whether more than two classes are learned together, so that there is no plane of each."""
         return isinstance(self.model, LogisticRegression) and self.model._is_multinomial(self.problem)
 
-    def planes(self) -> list[optimum_ball.Problem]:
-        """Return the binary problem of each task."""
+    def planes(self, *, about_centre: bool = True) -> list[optimum_ball.Problem]:
+        """Return the binary problem of each task; with a free intercept, of columns far from the origin less a centre.
+
+        The weights are those of the values as they are; the intercept is ``centring.bias_within``.
+        """
         model, problem = self.model, self.problem
         constant, free = model._bias_kind()
         loss = "log" if isinstance(model, LogisticRegression) else model.loss
@@ -107,6 +111,7 @@ class WarmFits:
         whole = kept is None or len(kept) == problem.n
         rows = problem.rows if whole else Rows(problem.rows.values[kept])
         counts = np.ones(problem.n) if problem.weights is None else problem.weights
+        rows = centred(rows) if free and about_centre else rows
         lengths = np.sqrt(_core.square_norms(rows.matrix))
         planes = []
         for positive in positives(len(problem.classes)):
@@ -122,7 +127,7 @@ class WarmFits:
         model = self.model
         alphas: list[Floats | None] = [self._alpha(state) for state in model._states]
         return [
-            evidence(plane, float(model.C), weights, float(bias), alpha)
+            evidence(plane, float(model.C), weights, bias_within(plane.rows, weights, float(bias)), alpha)
             for plane, weights, bias, alpha in zip(planes, model.coef_, model.intercept_, alphas, strict=True)
         ]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.models.validity import is_array, is_count, require
 
@@ -62,7 +63,13 @@ class Moments:
 
     def add_sample(self, rows: Rows) -> None:
         """Add at most 256 evenly spaced rows of these."""
-        self.add(rows.sample(SAMPLE).values if hasattr(rows, "sample") else rows.values[:: -(-rows.shape[0] // SAMPLE)])
+        if hasattr(rows, "sample"):
+            self.add(rows.sample(SAMPLE).values)
+            return
+        n, step = rows.shape[0], -(-rows.shape[0] // SAMPLE)
+        self._sparse = is_sparse(rows.values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._update(-(-n // step), *_core.sample_moments(rows.matrix, step))
 
     def add(self, values: Any) -> None:
         """Add rows; in dense ones NaN is a missing value."""
@@ -82,15 +89,17 @@ class Moments:
             self.low = low.min(axis=0) if self.low is None else np.minimum(self.low, low.min(axis=0))
             self.high = high.max(axis=0) if self.high is None else np.maximum(self.high, high.max(axis=0))
 
+    def widen(self, width: int) -> None:
+        """Make room for more columns, all of whose values were 0 so far."""
+        if width > len(self._mean):
+            self._mean, self._squares = (np.pad(each, (0, width - len(each))) for each in (self._mean, self._squares))
+
     def _update(self, count: Any, mean: Floats, squares: Floats) -> None:
         known = self.count
         if isinstance(known, int) and known == 0:
             self.count, self._mean, self._squares = count, mean + 0.0, squares
             return
-        if len(mean) > len(self._mean):
-            self._mean, self._squares = (
-                np.pad(each, (0, len(mean) - len(each))) for each in (self._mean, self._squares)
-            )
+        self.widen(len(mean))
         total = known + count
         part = count / (total if isinstance(total, int) else np.maximum(total, 1))
         shift = mean - self._mean

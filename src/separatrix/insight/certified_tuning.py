@@ -15,7 +15,8 @@ from separatrix.estimators.solved import SolvedClassifier
 from separatrix.estimators.warm_fits import copy_of, solved, with_l2
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.insight.fold_bounds import FoldBounds
-from separatrix.insight.range_search import Search, default_fits
+from separatrix.insight.range_cells import default_fits
+from separatrix.insight.range_search import Search
 from separatrix.loop.problem import Labels, check_weights, encode_labels
 from separatrix.stops import TimeLimit, as_stop, is_count, time_limit
 from separatrix.text import times
@@ -36,8 +37,8 @@ class Tuning:
         ``error_ - lower_bound_``, 0 or more: how much smaller the error of another C can be at most.
     proved_ : bool
         Whether that is at most ``within``.
-    n_fits_ : int
-        The fits that were made, each of one fold at one C.
+    n_fits_, n_paths_ : int
+        The fits that were made, each of one fold at one C, and the paths of folds that were followed from one of them.
     Cs_, errors_ : arrays
         The values of C that were fitted, ascending, and their cross-validation errors.
     bounds_ : array of shape (n_ranges, 3)
@@ -55,7 +56,8 @@ class Tuning:
         self.bounds_ = np.array([tuple(cell) for cell in search.cells]).reshape(-1, 3)
         lowest = float(self.bounds_[:, 2].min()) if len(self.bounds_) else 0.0
         self.lower_bound_ = min(max(lowest, 0.0), self.error_)
-        self.range_, self.within_, self.n_fits_ = (search.low, search.high), within, search.n_fits
+        self.range_, self.within_ = (search.low, search.high), within
+        self.n_fits_, self.n_paths_ = search.n_fits, search.n_paths
         self.n_folds_, self.seconds_ = len(search.folds), search.seconds
         self.proved_ = search.ended == "proved"
         self.distance_ = self.error_ - self.lower_bound_
@@ -71,7 +73,8 @@ class Tuning:
             return f"{least} is the best of {times(len(self.Cs_), 'value')} tried; nothing is proved: {self._reason}"
         by = self.within_ if self.proved_ else _rounded_up(self.distance_)
         text = f"{least}; no C in [{low:g}, {high:g}] has a cross-validation error lower by more than {by:g}"
-        return f"{text} (proved with {times(self.n_fits_, 'fit')}{'' if self.proved_ else f'; {self._reason}'})"
+        paths = f" and {times(self.n_paths_, 'path')}" if self.n_paths_ else ""
+        return f"{text} (proved with {times(self.n_fits_, 'fit')}{paths}{'' if self.proved_ else f'; {self._reason}'})"
 
     def __repr__(self) -> str:
         return f"<Tuning: {self}>"
@@ -177,7 +180,7 @@ def tune(
     reasons = {
         "fits": f"max_fits={most} reached",
         "time": "" if seconds is None else f"time limit of {seconds.seconds:g} s reached",
-        "rounding": "the precision of the fits allows no more",
+        "rounding": "the precision of the fits, or an intercept that is not unique, allows no more",
         "joint": "the classes are learned together; with multi_class='ovr' it can be",
     }
     return Tuning(

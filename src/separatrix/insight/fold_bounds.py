@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -15,11 +15,15 @@ from separatrix import _core
 from separatrix.estimators.one_vs_rest import predicted_codes
 from separatrix.estimators.solved import SolvedClassifier
 from separatrix.estimators.warm_fits import WarmFits
-from separatrix.geometry.rows import Floats, Rows
+from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.insight.fold_path import Followed
 from separatrix.insight.plane_fits import PlaneFit, fit_plane
 from separatrix.loop.problem import Labels
+from separatrix.svm.bias_range import bias_range
+from separatrix.svm.centring import has_all
 from separatrix.svm.curved_bounds import CurvedBounds
-from separatrix.svm.optimum_ball import Ball, Evidence, Lens, Problem, bias_range, evidence
+from separatrix.svm.hinge_pieces import HingePieces
+from separatrix.svm.optimum_ball import Ball, Evidence, Lens, Problem, evidence
 from separatrix.svm.optimum_segment import between
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -106,8 +110,20 @@ class FoldBounds:
         self.validation, self.codes, self.counts = Rows(validation), codes, counts
         self.validation.check_finite()
         self.certified = not self.fits.joint
-        self._problems = self.fits.planes() if self.certified else []
+        self._problems = self._planes() if self.certified else []
         self._frames: list[_Frame] = []
+        self._followed: list[Followed] = []
+
+    def _planes(self) -> list[Problem]:
+        """Return the problems, and read the validation rows as theirs."""
+        planes = self.fits.planes()
+        centre = planes[0].rows.centre
+        if centre is None:
+            return planes
+        if is_sparse(self.validation.values) and not has_all(self.validation, np.flatnonzero(centre)):
+            return self.fits.planes(about_centre=False)
+        self.validation = self.validation.less(centre)
+        return planes
 
     @property
     def n_planes(self) -> int:
@@ -159,11 +175,51 @@ class FoldBounds:
         bias = proof.bias + _core.dot(fit.weights, frame.centre)
         return PlanePoint(fit, proof, training, frame.scores(self.validation, proof), bias, curved)
 
+    def follow(self, point: FoldPoint, end: float, halted: Callable[[], bool]) -> float:
+        """Follow the path of the optima from a fit towards a higher C; return the C that it is known up to."""
+        fits = [plane.fit for plane in point.planes]
+        if len(fits) != 1 or fits[0].alpha is None or not HingePieces.suits(self._problems[0]):
+            return point.C
+        frame = self._frames[0]
+        pieces = HingePieces(frame.problem, frame.centre, frame.training_lengths, point.C, fits[0].alpha, fits[0].bias)
+        counts = np.ones(len(self.codes)) if self.counts is None else self.counts
+        off = (frame.problem.rows.shape[1] + 8) * _UNIT * frame.reach
+        followed = Followed(self.validation, self.codes == 1, counts, frame.lengths, off)
+        while not pieces.ended and not halted():
+            found = pieces.further(end)
+            if found is not None:
+                followed.add(found)
+        if not len(followed.sure):
+            return point.C
+        self._followed.append(followed)
+        return followed.high
+
+    @property
+    def ends(self) -> list[float]:
+        """Where the ranges begin and end that were followed."""
+        return [end for each in self._followed for end in (each.low, each.high)]
+
+    def known(self, low: float, high: float) -> Followed | None:
+        """Return what was found along the path in a range that was followed."""
+        return next((each for each in self._followed if each.low <= low and high <= each.high), None)
+
+    def seen(self, C: float) -> FoldPoint | None:
+        """Return the solution for a C of a range that was followed, without what it proves."""
+        known = self.known(C, C)
+        if known is None:
+            return None
+        missed = known.missed(C)
+        return FoldPoint(C, 0.0, missed, self._count(np.flatnonzero(missed)), True, [])
+
     def decide(self, first: FoldPoint, second: FoldPoint, low: float, high: float) -> tuple[float, float]:
         """Return how many validation rows every optimum from low to high gets wrong, or what they count, as proved.
 
         The rows are those that one of the two fits gets wrong; the second number says how many of them are open.
         """
+        known = self.known(low, high)
+        if known is not None:
+            least, most = known.within(low, high)
+            return least, most - least
         rows = np.flatnonzero(first.missed | second.missed)
         if not len(rows):
             return 0, 0
@@ -200,25 +256,24 @@ def _bounds(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Yield bounds on the scores of some validation rows by the optima for all C from low to high, the best first.
 
-    Where curvature says something about the log loss, balls with their ranges of intercepts add little.
+    Where curvature says something, balls with their ranges of intercepts add little; where it can say something, the
+    lens adds little to the segment of two fits.
     """
-    log, known = frame.problem.loss == "log", False
+    known = False
     middle = math.sqrt(low) * math.sqrt(high)
     nearest = (one, two) if middle * middle <= one.evidence.C * two.evidence.C else (two, one)
     curved = [point.curved for point in (nearest if one is not two else (one,)) if point.curved is not None]
-    for bounds in curved if log else ():
-        found = bounds.scores(low, high, rows)
-        if found is not None:
+    for bounds in curved:
+        pair = bounds.scores(low, high, rows)
+        if pair is not None:
             known = True
-            yield found
+            yield pair
+    if known and frame.problem.free:
+        return
     ball = between(frame.problem, one.evidence, two.evidence, low, high)
-    if ball is not None and not (known and frame.problem.free):
+    if ball is not None:
         yield _ball_scores(frame, one, two, ball, rows)
-    for bounds in () if log else curved:
-        found = bounds.scores(low, high, rows)
-        if found is not None:
-            yield found
-    if not (known and frame.problem.free):
+    if ball is None or not curved:
         yield _ball_scores(frame, one, two, Lens(one.evidence, two.evidence).ball(low, high), rows)
 
 

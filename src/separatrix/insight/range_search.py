@@ -14,54 +14,27 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from separatrix.estimators.warm_fits import geometric
 from separatrix.insight.fold_bounds import FoldBounds, FoldPoint
+from separatrix.insight.fold_path import Followed, merged_edges
+from separatrix.insight.range_cells import Cell, Part, Step, mean_error
 
 _FIRST_STEP = 10.0  # between the first values of C
 _TRIED_STEP = math.sqrt(10.0)  # where nothing is proved
 _FIRST_TOL = 1e-7
 _TIGHTER = 1e-2
 _LEAST_TOL = 1e-12
+_RANGES = 8  # in a decade, in which the bounds of followed paths are told
 _LAST_CUTS = 8  # of a cell, where no more fits will be made
 _FINEST = 1.5  # ranges between two fits of a fold are cut into this many cells, before there is another fit
-_FEWEST_FITS = 20  # of each fold, by default
-_MOST_FITS = 1000  # of planes, by default
+_NEAR = 1.2  # between two fits, for their precision to be what keeps a cell from being proved
 _CLOSEST = 1.0 + 1e-6  # no fit between values of C that are nearer than this
 _ROUNDING = 1e-12  # of a mean of fractions
-
-
-class Cell(NamedTuple):
-    """A range of C, and a lower bound on the cross-validation error of every C in it."""
-
-    low: float
-    high: float
-    bound: float
-
-
-class Step(NamedTuple):
-    """One value of C that all folds have been fitted with, and its cross-validation error."""
-
-    C: float
-    folds: list[FoldPoint]
-    error: float
-
-
-@dataclass(eq=False)
-class Part:
-    """A cell in the making: how many validation rows of each fold are surely wrong in it, and how many are open.
-
-    Where rows have weights these are what they count.
-    """
-
-    low: float
-    high: float
-    sure: list[float]
-    left: list[float]
-    closed: bool = False  # nothing more can or need be done
 
 
 @dataclass(eq=False)
@@ -79,7 +52,9 @@ class Search:
     parts: list[Part] = field(default_factory=list)
     points: list[list[FoldPoint]] = field(default_factory=list)  # of each fold, ascending
     n_fits: int = 0
+    n_paths: int = 0
     ended: str = ""  # "proved", "fits", "time" or "rounding"
+    _tried: set[tuple[int, float]] = field(default_factory=set)  # folds, and where following their path began
     seconds: float = 0.0
 
     @property
@@ -105,9 +80,8 @@ class Search:
     def _search(self) -> None:
         began = time.perf_counter()
         self._first_steps(_FIRST_STEP, min(self.tol, _FIRST_TOL))
-        pairs = itertools.pairwise([step.C for step in self.steps])
-        self.parts = [Part(low, high, *self._decided(low, high)) for low, high in pairs]
         reached = self.steps[-1].C
+        self.parts = [Part(low, high, *self._decided(low, high)) for low, high in itertools.pairwise(self._edges())]
         if reached != self.high:  # the budget ended on the way
             none = [0.0] * len(self.folds)
             self.parts.append(Part(reached, self.high, none, list(none), closed=True))
@@ -128,16 +102,27 @@ class Search:
     def _first_steps(self, ratio: float, tol: float) -> None:
         self.points = [[] for _ in self.folds]
         for C in geometric(self.low, self.high, ratio):
-            if self.steps and self._spent(len(self.folds)):
+            unknown = [place for place, fold in enumerate(self.folds) if fold.known(C, C) is None]
+            if self.steps and unknown and self._spent(len(unknown)):
                 return
-            for place, fold in enumerate(self.folds):
-                self.points[place].append(fold.fit(float(C), tol, self.points[place][-1:]))
-            self.n_fits += len(self.folds)
+            for place in unknown:
+                self._replace(place, self.folds[place].fit(float(C), tol, self.points[place][-1:]))
             self._note(float(C))
+            for place in unknown:
+                self._follow(place, self.points[place][-1], self.high)
+
+    def _edges(self) -> list[float]:
+        """Return where the first cells begin and end."""
+        reached = self.steps[-1].C
+        if all(fold.known(self.low, reached) is not None for fold in self.folds):
+            return [self.low, reached]
+        ends = {end for fold in self.folds for end in fold.ends if end < reached}
+        return sorted(ends | {step.C for step in self.steps})
 
     def _note(self, C: float) -> None:
-        """Keep a C as a step if every fold has been fitted with it."""
-        found = [next((point for point in points if point.C == C), None) for points in self.points]
+        """Keep a C as a step if the solutions of every fold are known."""
+        pairs = zip(self.points, self.folds, strict=True)
+        found = [next((point for point in points if point.C == C), None) or fold.seen(C) for points, fold in pairs]
         points = [point for point in found if point is not None]
         if len(points) == len(self.folds):
             self.steps = [step for step in self.steps if step.C != C]
@@ -150,12 +135,8 @@ class Search:
             self.ended = "time"
         return bool(self.ended)
 
-    def _mean(self, wrong: Sequence[float]) -> float:
-        """Return the mean over the folds of the part of the validation rows, alike for alike totals."""
-        totals: dict[float, float] = {}
-        for count, fold in zip(wrong, self.folds, strict=True):
-            totals[fold.n] = totals.get(fold.n, 0) + count
-        return sum(total / n for n, total in totals.items()) / len(self.folds)
+    def _mean(self, wrong: Sequence[Any]) -> Any:
+        return mean_error(wrong, self.folds)
 
     def _round(self) -> None:
         """Do something about every cell whose bound is too low, the lowest first."""
@@ -172,6 +153,11 @@ class Search:
 
     def _raise(self, part: Part) -> None:
         """Cut a cell in two, or fit where it leaves most open."""
+        known = [fold.known(part.low, part.high) for fold in self.folds]
+        followed = [each for each in known if each is not None]
+        if len(followed) == len(known):
+            self._read(part, followed)
+            return
         middle = math.sqrt(part.low) * math.sqrt(part.high)
         if not part.low * _CLOSEST < middle < part.high:
             part.closed = True
@@ -183,7 +169,9 @@ class Search:
                 return
         else:
             left = part.left
-        shares = [count / fold.n for count, fold in zip(left, self.folds, strict=True)]
+        shares = [
+            count / fold.n if path is None else 0.0 for count, fold, path in zip(left, self.folds, known, strict=True)
+        ]
         for place in sorted(range(len(self.folds)), key=lambda place: -shares[place]):
             if shares[place] > 0.0 and self._refine(place, middle):
                 return
@@ -205,7 +193,9 @@ class Search:
     def _refine(self, place: int, C: float) -> bool:
         """Fit a fold between its fits around a C, or more precisely at one that is not exact enough; say if it can."""
         first, last = self._around(place, C, C)
-        for point in (first, last):
+        if self._follow(place, first, last.C):
+            return True
+        for point in (first, last) if last.C <= first.C * _NEAR else ():
             if point.tol > _LEAST_TOL and point.converged and self._imprecise(place, point):
                 self._replace(place, self.folds[place].fit(point.C, max(point.tol * _TIGHTER, _LEAST_TOL), [point]))
                 return True
@@ -213,6 +203,42 @@ class Search:
             return False
         self._fit(place, math.sqrt(first.C) * math.sqrt(last.C))
         return True
+
+    def _follow(self, place: int, point: FoldPoint, end: float) -> bool:
+        """Follow the path of a fold from a fit as far as it goes, but once; fit it there; return whether it goes."""
+        fold, tried = self.folds[place], (place, point.C)
+        if tried in self._tried or not end > point.C:
+            return False
+        self._tried.add(tried)
+        reached = fold.follow(point, end, self.halted)
+        if not reached > point.C:
+            return False
+        self.n_paths += 1
+        for part in self.parts:
+            if part.low >= point.C and part.high <= reached and not part.closed:
+                part.sure[place], part.left[place] = self._decide(place, part.low, part.high)
+        if reached < end:
+            self._replace(place, fold.fit(reached, point.tol, [point]))
+        return True
+
+    def _read(self, part: Part, followed: list[Followed]) -> None:
+        """Cut a cell in which the path of every fold is known into what is proved and what is not."""
+        edges = merged_edges(followed, part.low, part.high)
+        sure, most = (np.array(each) for each in zip(*(path.at(edges) for path in followed), strict=True))
+        upper = np.asarray(self._mean(list(most)))
+        at = int(np.lexsort((edges[:-1] / edges[1:], upper))[0])
+        if upper[at] < self.best.error:
+            self._note(math.sqrt(edges[at]) * math.sqrt(edges[at + 1]))
+        bounds = np.asarray(self._mean(list(sure)))
+        kind = 2 * np.floor(_RANGES * np.log10(edges[:-1])) + (bounds >= self.target)
+        turns = [0, *(np.flatnonzero(np.diff(kind)) + 1), len(kind)]
+        fresh = []
+        for first, last in itertools.pairwise(turns):
+            least = first + int(np.argmin(bounds[first:last]))
+            low, high = float(edges[first]), float(edges[last])
+            fresh.append(Part(low, high, sure[:, least].tolist(), [0.0] * len(sure), closed=True))
+        place = self.parts.index(part)
+        self.parts[place : place + 1] = fresh
 
     def _imprecise(self, place: int, point: FoldPoint) -> bool:
         """Return whether a fold's own precision keeps the error at one of its fits from being proved."""
@@ -290,12 +316,6 @@ class Search:
                 low, high = points[max(at - 1, 0)].C, points[min(at + 1, len(points) - 1)].C
                 if point.planes and not any(part.low <= high and low <= part.high for part in left):
                     point.forget()
-
-
-def default_fits(folds: Sequence[FoldBounds]) -> int:
-    """Return how many fits a search may make by default: fewer where each is of many classes."""
-    planes = max(fold.n_planes for fold in folds)
-    return max(_MOST_FITS // planes, _FEWEST_FITS * len(folds))
 
 
 def _value(each: Step | FoldPoint) -> float:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import functools
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 
 from separatrix.stops import StopReason
 
-# Without the wrapper that makes an enumeration of every answer: 64 of them take longer than a small fit.
-_handler_of: Callable[[int], object] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+# Without the wrappers that make an enumeration of every answer: 64 of them take longer than a small fit.
+_plain = import_module("_signal")
 
 
 @functools.cache
@@ -33,7 +34,7 @@ def interrupts() -> Iterator[list[bool]]:
     usual = signal.default_int_handler
     numbers: list[int] = []
     if threading.current_thread() is threading.main_thread():
-        numbers = [each for each in _signals() if _handler_of(each) is usual]
+        numbers = [each for each in _signals() if _plain.getsignal(each) is usual]
 
     def note(number: int, frame: FrameType | None) -> None:
         if pressed[0]:
@@ -41,12 +42,12 @@ def interrupts() -> Iterator[list[bool]]:
         pressed[0] = True
 
     for each in numbers:
-        signal.signal(each, note)
+        _plain.signal(each, note)
     try:
         yield pressed
     finally:
         for each in numbers:
-            signal.signal(each, usual)
+            _plain.signal(each, usual)
 
 
 def interrupted(finished: int, *, in_epoch: bool) -> StopReason:

@@ -44,7 +44,8 @@ def encode_labels(y: Any, n: int | None = None) -> Labels:
         return y
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers; use whole numbers or text")
-    if labels.dtype.kind == "f":
+    two = _two_labels(labels) if labels.dtype.kind != "O" else None
+    if labels.dtype.kind == "f" and (two is None or not _are_whole(two[0])):
         if not np.isfinite(labels).all():
             row = int(np.flatnonzero(~np.isfinite(labels))[0])
             raise ValueError(f"y contains NaN or infinity in row {row}: Input y contains NaN; every row needs a label")
@@ -58,7 +59,12 @@ def encode_labels(y: Any, n: int | None = None) -> Labels:
         for row, label in enumerate(labels):
             if label is None or _is_missing(label):
                 raise ValueError(f"y contains a missing label ({label!r}) in row {row}; every row needs a label")
-    return Labels(*(_two_labels(labels) or _many_labels(labels)))
+        two = _two_labels(labels)
+    return Labels(*(two or _many_labels(labels)))
+
+
+def _are_whole(classes: NDArray[Any]) -> bool:
+    return bool((np.isfinite(classes) & (classes == np.trunc(classes))).all())
 
 
 def _is_missing(label: Any) -> bool:

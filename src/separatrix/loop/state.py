@@ -23,6 +23,7 @@ from separatrix.stops import Epoch, StopReason
 Array = NDArray[Any]
 Kind = TypeVar("Kind", bound="State")
 
+_PLAIN = (int, float, str, StopReason, Epoch)  # numbers, texts and what nothing changes
 SLOTS, COUNTS = len(_core.REAL_SLOTS), len(_core.COUNT_SLOTS)  # of State.real and State.count
 
 
@@ -173,6 +174,29 @@ class State(Resumable):
             state.pocket_bias = bias
             state.pocket_loss = float("inf")
         return state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        """Copy the arrays, and what is empty, without asking each number what it is: a copy is made before each row."""
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and value.dtype != object:
+                setattr(twin, name, value.copy())
+            elif value is not None and not isinstance(value, _PLAIN):
+                setattr(twin, name, type(value)() if value == [] or value == {} else copy.deepcopy(value, memo))
+        return twin
+
+    def widen(self, width: int) -> None:
+        """Make room for more columns at the end, all of whose values were 0 so far."""
+        more = width - self.weights.shape[-1]
+        for name in ("weights", "average_correction", "pocket"):
+            array = getattr(self, name)
+            if array is not None:
+                setattr(self, name, np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)]))
+        if self.spread is not None:  # that of the bias is the last
+            places = np.concatenate([np.arange(width - more), [width]])
+            spread = np.ones(width + 1) if self.spread.ndim == 1 else np.eye(width + 1)
+            spread[places if self.spread.ndim == 1 else np.ix_(places, places)] = self.spread
+            self.spread = spread
 
     def rejoin(self, clock: Number, epochs: int) -> None:
         """Set the clock forward to that of the other tasks, without growing older."""

@@ -156,6 +156,23 @@ class Ascent:
             dual -= 0.5 * self.bias_square * balance**2
         return Estimate(0.5 * square + loss, dual, at_zero + at_upper)
 
+    def refreshed(self) -> float:
+        """Return the primal value of the weights, whatever was met when; wake the points that are at a wrong bound."""
+        task, points = self.task, self.points
+        scores = _core.decide(task.rows.matrix, self.weights[None, :], np.zeros(1), 1)[:, 0]
+        loss, _, _, _, slack = _core.margin_sums(
+            task.squared, scores, self.bias, task.signs, task.costs, task.squares, task.squares, 0.0, 0.0, 0.0
+        )  # fmt: skip
+        wrong = (points["alpha"] <= 0.0) & (slack > 0.0)
+        if not task.squared:
+            wrong |= (points["alpha"] >= task.costs) & (slack <= 0.0)
+        self.wake(np.flatnonzero(wrong))
+        self.touched += task.stored() // 2
+        square = _core.dot(self.weights, self.weights)
+        if not task.free:
+            square += self.bias_square * float(self.real[BALANCE]) ** 2
+        return 0.5 * square + loss
+
     def validate(self) -> None:
         """Refuse points and orders that would lead the core astray."""
         points, order = self.points, self._order

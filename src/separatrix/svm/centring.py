@@ -55,7 +55,7 @@ def far_columns(rows: Rows) -> NDArray[np.intp]:
     n, d = rows.shape
     some = np.unique(np.linspace(0, n - 1, _HEAD).astype(np.intp))
     columns, low, high = _ends(rows.values[some], np.arange(d))
-    columns = columns[_far(low, high)]
+    columns = columns[far(low, high)]
     together = max(1, _TOGETHER // d)
     lows, highs = np.full(d, np.inf), np.full(d, -np.inf)
     for first in range(0, n, together):
@@ -64,11 +64,12 @@ def far_columns(rows: Rows) -> NDArray[np.intp]:
         columns, low, high = _ends(rows.values[first : first + together], columns)
         lows[columns] = np.minimum(lows[columns], low)
         highs[columns] = np.maximum(highs[columns], high)
-        columns = columns[_far(lows[columns], highs[columns])]
+        columns = columns[far(lows[columns], highs[columns])]
     return columns
 
 
-def _far(low: Floats, high: Floats) -> NDArray[np.bool_]:
+def far(low: Floats, high: Floats) -> NDArray[np.bool_]:
+    """Return which columns with these ranges are far from the origin."""
     return (high - low <= _NEAR * np.minimum(np.abs(low), np.abs(high))) & (low * high > 0.0)
 
 
@@ -87,9 +88,19 @@ def _ends(values: Any, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], Flo
     return columns, values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
 
 
+def has_all(rows: Rows, columns: NDArray[np.intp]) -> bool:
+    """Return whether every row of a sparse matrix holds a value in each of these columns."""
+    return len(_ends(rows.values, columns)[0]) == len(columns)
+
+
 def bias_within(rows: Rows, weights: Floats, bias: float) -> float:
     """Return the bias with these weights for the rows as they are read, given that for the values themselves."""
     return bias if rows.centre is None else float(_exact(rows.centre, weights) + Fraction(bias))
+
+
+def bias_without(rows: Rows, weights: Floats, bias: float) -> float:
+    """Return the bias with these weights for the values themselves, given that for the rows as they are read."""
+    return bias if rows.centre is None else float(Fraction(bias) - _exact(rows.centre, weights))
 
 
 def restored(rows: Rows, solution: Solution, everything: float, *, squared: bool) -> Solution:

@@ -6,10 +6,16 @@ and a result does not depend on what else the machine does.
 =========================  ====================================  ====================================================
 what                       who works                             why
 =========================  ====================================  ====================================================
-log, squared hinge, and    Newton's method with a Cholesky       five to nine iterations whatever C is; each costs the
-a factor costs no more     factor of the Hessian                 Gram matrix of the rows with curvature (squared
-than FIRST_TRY steps of                                          hinge: margin below 1) and d^3 / 6
-conjugate gradients
+log, squared hinge on      Newton's method with a Cholesky       five to nine iterations whatever C is; each costs the
+dense rows, and a factor   factor of the Hessian; for the log    Gram matrix of the rows with curvature (squared
+costs no more than         loss conjugate gradients with the     hinge: margin below 1) and d^3 / 6. The curvatures of
+FIRST_TRY steps of         factor of an earlier Hessian, where   the log loss change little by little, so that a few
+conjugate gradients        a factor costs FACTOR_ALWAYS steps    steps do with an earlier factor
+squared hinge on sparse    coordinate ascent if ASCENT_EPOCHS    with a small C ascent arrives in a few epochs, each of
+rows, few features         times the e-folds of the gap, and     which costs a fraction of a Gram matrix
+                           the root of 1 + 2 C |x|^2, are fewer
+                           epochs than Newton's method costs;
+                           else that at once
 log, otherwise             Newton's method with conjugate        products with the rows are all it needs; the factor
                            gradients                             takes over where they turn out to take longer
 squared hinge, otherwise   coordinate ascent; Newton's method    on text with a small C ascent arrives in a few epochs,
@@ -51,7 +57,10 @@ from typing import Protocol
 from separatrix.geometry.rows import Rows, is_sparse
 
 FIRST_TRY = 12  # steps of conjugate gradients that a factor may cost, to be used at once
+FACTOR_ALWAYS = 2.5  # steps that a factor may cost, to be made anew in each iteration
 MOST_EQUATIONS = 5000  # of a factor in Newton's method
+ASCENT_EPOCHS = 0.8  # of ascent on sparse rows, for each e-fold of the gap, where rows hardly disturb each other
+NEWTON_ITERATIONS = 4  # typically
 NEWTON_PASSES = 40  # over the rows, which Newton's method with conjugate gradients takes from where ascent has come to
 NEWTON_SOON = 12  # part of that which is to have been spent on ascent before, so that its pace is known: one in so many
 FLOPS_PER_TOUCH = 4.0  # of the Gram matrix, in the time in which a product with the rows reads one number
@@ -117,9 +126,35 @@ def step_price(task: Sized) -> float:
     return 2.0 * (task.stored() + 4 * task.n)
 
 
+def ascent_first(task: Sized, tightness: float, tol: float) -> bool:
+    """Whether ascent is likely to come to a smooth loss's optimum before Newton's method would.
+
+    ``tightness`` is the mean of ``2 C |x|^2``: what a step on one row undoes of its neighbours' steps.
+    """
+    if not is_sparse(task.rows.values):
+        return not factor_at_once(task)
+    epochs = ASCENT_EPOCHS * math.log(1.0 / max(tol, 1e-16)) * math.sqrt(1.0 + tightness)
+    return epochs * task.stored() < _newton_price(task)
+
+
+def _newton_price(task: Sized) -> float:
+    """Return what Newton's method with a factor costs, in numbers that ascent could read, and write, instead."""
+    return 0.5 * NEWTON_ITERATIONS * factor_price(task)
+
+
 def factor_at_once(task: Sized) -> bool:
     """Whether Newton's equations are solved by a factor from the start."""
     return factor_price(task) <= FIRST_TRY * step_price(task)
+
+
+def factor_always(task: Sized) -> bool:
+    """Whether a factor of each Hessian is cheaper than the steps that an earlier one leaves."""
+    return factor_price(task) <= FACTOR_ALWAYS * step_price(task)
+
+
+def steps_of_factor(task: Sized) -> int:
+    """Return how many steps of conjugate gradients a new factor costs."""
+    return max(int(factor_price(task) / step_price(task)), 1)
 
 
 def most_steps(task: Sized, most: int) -> int:
@@ -157,7 +192,7 @@ def newton_next(task: Sized, ahead: float, touched: float) -> bool:
 
     With more features than rows the dual is the smaller problem, and ascent with its own Newton steps is better.
     """
-    price = NEWTON_PASSES * task.stored()
+    price = min(NEWTON_PASSES * task.stored(), _newton_price(task))
     return fewer_features(task) and price < ahead and price < NEWTON_SOON * touched
 
 

@@ -5,37 +5,38 @@ much less than they allow; here is a bound that knows, for the log loss and the 
 
 The problem is to minimise ``F(z) = |w|^2 / 2 + C sum s_i loss(m_i)``, z being the weights and the free intercept. At a
 solution z~ for another C, let g be the gradient of F, ``k_i = s_i loss''(m~_i)`` and ``H = D + C sum k_i x_i x_i'``
-with D the identity, but 0 for a free intercept; ``|v|`` and ``|v|*`` are the norms of H and of its inverse.
+with D the identity, but 0 for a free intercept; ``|v|`` and ``|v|*`` are the norms of H and of its inverse, ``rho_i =
+|x_i|*``, and ``N = -H^-1 g`` is Newton's step.
 
-*Secants.* Let rho_i be ``|x_i|*``. A step d with ``|d| <= t`` changes margins by at most ``rho_i t``, and the gradient
-by ``A d``; A is H with other numbers, ``s_i`` times a secant of loss', in the place of k_i. Since ``c x x'`` is at most
-``c |x|*^2 H``, A lies between ``f(t) H`` and ``h(t) H``:
+*A fixed point.* A step d changes the gradient by ``H d + C sum r_i y_i x_i``, where r_i is the error that the tangent
+of ``s_i loss'`` at m~_i makes for the change of the margin. The optimum is where this is -g: a fixed point of the map
+``d -> N - C H^-1 sum r_i(d) y_i x_i``. Let ``|d - N| <= E``: the margin changes by at most ``q_i = |x_i.N| + rho_i E``.
+If then, since ``sum C k_i x_i x_i' <= H``, ::
 
-- log: since ``|loss'''| <= loss''``, a secant is at least ``k_i (1 - e^-q) / q`` and at most ``k_i (e^q - 1) / q`` for
-  a change of q. (This is self-concordance as in Bach, 2010, section 2.) The few rows with the largest rho may be left
-  out: with the largest rho of the others, f is ``(1 - e^-q) / q`` times 1 less the sum of ``C k_i rho_i^2`` over those
-  left out, and h is ``(e^q - 1) / q`` plus the sum of their ``C s_i rho_i^2 / 4``. The best number of them is taken.
-- squared hinge: a secant is k_i unless m~_i is within ``rho_i t`` of 1, and else from 0 to 2 s_i: f is 1 less the sum
-  of ``2 C s_i rho_i^2`` over such rows below 1, and h is 1 plus that sum over such rows above 1.
+    | C sum r_i y_i x_i |*  <=  sqrt( sum C r_i^2 / k_i )  <=  E,
 
-*How far the optimum is.* Let ``l = |g|*``. If ``l < t f(t)``, ``|z* - z~| <= t``: else some point ``z~ + s d`` on the
-way to the optimum, ``d = z* - z~``, has ``|s d| = t``. F falls along d up to z*, so that ``(grad F(z~ + s d) - g).s d
-<= -g.s d``, and the left-hand side is at least ``f(t) t^2``, the right-hand side at most ``l t``.
+the map takes this ball into itself, and by Brouwer's theorem the optimum lies in it: its scores are those of Newton's
+step up to ``E |x|*``. It remains to bound r_i:
 
-*The step.* It satisfies ``A d = -g``. H may be that of another C, ``C0``; let ``C / C0`` lie between ``1 / v`` and v: A
-lies between ``f H / v`` and ``h v H``, and ``H^1/2 d = -B H^-1/2 g`` with B between ``1 / (h v)`` and ``v / f``. With
-the middle b and half the width e of this interval, a score changes by ``-b x.H^-1 g`` up to ``e l |x|*``: Newton's
-step, and an error of second order. The gradient is linear in C, and so is the former.
+- log: by ``k_i (e^q - 1 - q)``, since ``|loss'''| <= loss''`` (Bach, 2010, section 2), and by ``s_i q^2 / (12 sqrt
+  3)``;
+- squared hinge: r_i is 0 up to a change of ``|1 - m~_i|`` towards 1, and rises with slope 2 s_i from there. A row with
+  ``k_i = 0`` adds ``C r_i rho_i``.
 
-H is used as its eigenvalues and eigenvectors. What rounding changes of it is bounded by a part of H (``_lost``), which
-is taken from f and added to h.
+E is thus of second order, and each row counts with the change that its own margin sees.
+
+*A range of C.* In the coordinates of the eigenvectors of the Gram matrix, with eigenvalues L, N is ``-(o - C c) / (1 +
+C L)``, one by one, and ``1 / (1 + C L)`` is convex in C. So N differs from its chord between the ends of the range by
+at most ``|o L + c| L (C2 - C1)^2 / ((sqrt A + sqrt B)^2 A B)`` with ``A = 1 + C1 L`` and ``B = 1 + C2 L``. The part of
+a free intercept is the same for every C.
+
+What rounding changes of H is bounded by a part of H (``_lost``); the errors of the gradient add to E.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,10 @@ from separatrix.svm.optimum_ball import Problem
 
 _UNIT = float(np.finfo(np.float64).eps)
 _MOST_FEATURES = 400
-_SHARES = np.append(np.geomspace(1e-4, 0.4, 24), np.linspace(0.45, 0.95, 8))  # of the length in 1 - l / t
+_THIRD = 1.0 / (12.0 * math.sqrt(3.0)) * (1.0 + 1e-12)  # half of the largest third derivative of the log loss
+_ROUNDS = 8
+_SLOWEST = 0.8
+_MOST_CHANGE = 30.0  # of a margin
 _BLOCK = 1 << 21  # numbers that are turned at once
 
 
@@ -112,7 +116,7 @@ class CurvedBounds:
         self._weights, self._bias = weights, bias
         self._size, self._scores, self._bends, self._pulls, self._off = size, scores, bends, pulls, off
         self._leverages = self._squares(problem.rows)
-        self._sort(margins, most)
+        self._distances = np.maximum(np.abs(margins - 1.0) - off, 0.0)
         self._validation = None if validation is None else self._turned(validation)
 
     @staticmethod
@@ -134,88 +138,10 @@ class CurvedBounds:
         shrink = 1.0 / (1.0 + self._C * self._values)
         squares = np.empty(n)
         for first in range(0, n, together):
-            some = rows if n <= together else Rows(rows.values[first : first + together])
+            some = rows if n <= together else rows.part(slice(first, first + together))
             turned = self._coordinates(some)
             squares[first : first + together] = _products(turned * turned, shrink)
         return squares * (1.0 + 64.0 * (d + 8) * _UNIT) + self._turn_error()
-
-    def _sort(self, margins: Floats, most: Floats) -> None:
-        """Add up the parts of H of the rows whose secants may change most."""
-        problem = self._problem
-        own = self._leverages + (1.0 / (self._C * self._mass) if problem.free and self._mass > 0.0 else 0.0)
-        reach = np.sqrt(own) * (1.0 + 1e-12)
-        parts = self._C * most * own * (1.0 + 1e-9)
-        if problem.loss == "log":
-            order = np.argsort(-reach, kind="stable")
-            ranks = [0, *(2**k for k in range(12) if 2 ** (k + 1) < len(reach))]
-            self._reaches = reach[order][ranks]
-            bent = self._C * self._bends * own * (1.0 + 1e-9)
-            low, high = (np.concatenate([[0.0], np.cumsum(each[order])]) for each in (bent, parts))
-            self._outside = low[ranks] * (1.0 + 1e-9), high[ranks] * (1.0 + 1e-9)
-            return
-        distances = np.maximum(np.abs(margins - 1.0) - self._off, 0.0) / reach
-        self._sorted: list[tuple[Floats, Floats]] = []
-        for side in (margins < 1.0, margins >= 1.0):
-            order = np.argsort(distances[side], kind="stable")
-            sums = np.cumsum(parts[side][order]) * (1.0 + 1e-9)
-            self._sorted.append((distances[side][order], np.concatenate([[0.0], sums])))
-
-    def _secants(
-        self, length: Floats, left: Floats, stretch: float, grown: float, lost: float
-    ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Return f(t) and h(t) for the least t that is found, and whether there is one: given l, for every entry.
-
-        ``left`` is the part of H that the problem still has; lengths of rows are larger by the factor ``stretch``, and
-        parts of H by ``grown``.
-        """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            slack = lost / left + 1e-12
-            change = length * (1.0 + 1e-9) + 1e-300
-            for _ in range(20):  # up to the least t with l < t f(t)
-                low = self._least(change * stretch, grown / left) - slack
-                enough = np.where(low > 0.0, length / low * (1.0 + 1e-3), math.inf)
-                if (enough <= change * (1.0 + 9e-4)).all():
-                    break
-                change = np.maximum(change, enough)
-            low = self._least(change * stretch, grown / left) - slack
-            high = self._most(change * stretch, grown / left) + slack
-            known = (left > 0.0) & (low > 0.0) & (length < change * low * (1.0 - 1e-12)) & np.isfinite(high)
-        return np.where(known, low, 1.0), np.where(known, high, 1.0), known
-
-    def _secant(self, length: float, stretch: float, grown: float, lost: float) -> tuple[float, float] | None:
-        """Return f(t) and h(t) for the whole problem and the least t of a few with l < t f(t); None if there is none.
-
-        For t = l / (1 - x) this is f(t) > 1 - x.
-        """
-        change = (length * (1.0 + 1e-9) + 1e-300) / (1.0 - _SHARES)
-        slack = lost + 1e-12
-        low = self._least(change * stretch, grown) - slack
-        known = length < change * low * (1.0 - 1e-12)
-        if not known.any():
-            return None
-        at = int(np.argmax(known))
-        high = float(self._most(change[at : at + 1] * stretch, grown)[0]) + slack
-        return (float(low[at]), high) if math.isfinite(high) else None
-
-    def _least(self, change: Floats, grown: Any) -> Floats:
-        """Return f(t)."""
-        if self._problem.loss != "log":
-            return np.asarray(1.0 - self._passed(0, change) * grown)
-        q = np.maximum(change[:, None] * self._reaches, 1e-12)
-        rest = 1.0 - self._outside[0] * np.reshape(grown, (-1, 1))
-        return np.asarray((-np.expm1(-q) / q * np.maximum(rest, 0.0)).max(axis=1) - 1e-12)
-
-    def _most(self, change: Floats, grown: Any) -> Floats:
-        """Return h(t)."""
-        if self._problem.loss != "log":
-            return np.asarray(1.0 + self._passed(1, change) * grown)
-        q = np.maximum(change[:, None] * self._reaches, 1e-12)
-        return np.asarray((np.expm1(q) / q + self._outside[1] * np.reshape(grown, (-1, 1))).min(axis=1) + 1e-12)
-
-    def _passed(self, side: int, change: Floats) -> Floats:
-        """Return the parts of H of the rows on one side of 1 that such a change may bring to the other."""
-        distances, sums = self._sorted[side]
-        return np.asarray(sums[np.searchsorted(distances, change, side="right")])
 
     def _lost(self, C: float) -> float:
         """Return by how much the computed H can be off, as a part of H.
@@ -225,33 +151,6 @@ class CurvedBounds:
         """
         n = self._problem.rows.shape[0]
         return C * self._hidden + 16.0 * (n + 8) * _UNIT * (1.0 + math.sqrt(C * self._size))
-
-    def without_rows(self) -> tuple[Floats, Floats]:
-        """Return bounds on the score of each training row by the optimum of the others.
-
-        Without row i, the gradient at z~ is ``g + alpha_i y_i x_i``, and H loses ``C k_i x_i x_i'``, the part ``p_i = C
-        k_i |x_i|*^2`` of itself in the row's direction. With ``G = H - C k_i x_i x_i'``, ``x_i.G^-1 x_i = |x_i|*^2 / (1
-        - p_i)`` (Sherman and Morrison), and G is at least ``(1 - p_i) H``; the rest is as for the step along C.
-        """
-        problem = self._problem
-        n = len(problem.signs)
-        lost = self._lost(self._C)
-        infinite = np.full(n, math.inf)
-        if problem.free and not self._mass > 0.0:
-            return -infinite, infinite
-        own = self._leverages + (1.0 / (self._C * self._mass) if problem.free else 0.0)
-        left = 1.0 - self._C * self._bends * own * (1.0 + 1e-9) - 1e-12
-        still = self._length(self._gradients(self._C), self._C, self._C)
-        pulls = np.abs(self._pulls) * (1.0 + 1e-9)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            length = (still + pulls * np.sqrt(own)) * (1.0 + 1e-9)
-            low, high, known = self._secants(length / left, left, 1.0, 1.0, lost)
-            mean, half = 0.5 * (1.0 / low + 1.0 / high), 0.5 * (1.0 / low - 1.0 / high)
-            step = mean * self._pulls * own / left
-            reach = (half * length + mean * still) * np.sqrt(own) / left
-        reach = np.where(known, reach * (1.0 + 1e-9) + self._off + 1e-9 * np.abs(step), math.inf)
-        middle = np.where(known, self._scores - step, 0.0)
-        return middle - reach, middle + reach
 
     def _turn_error(self) -> float:
         """Return what rounding can take from the square of a norm."""
@@ -286,35 +185,82 @@ class CurvedBounds:
         self, low: float, high: float, some: NDArray[np.intp] | slice = slice(None)
     ) -> tuple[Floats, Floats] | None:
         """Return bounds on the scores of some validation rows by the optima for C from low to high; None for none."""
-        free = self._problem.free
-        if self._validation is None or (free and not self._mass > 0.0):
+        if self._validation is None or (self._problem.free and not self._mass > 0.0):
             return None
+        found = self._steps(low, high)
+        if found is None:
+            return None
+        steps, shift, far = found
         rows = self._validation.part(some)
+        reach = far * np.sqrt(_products(rows.squares, 1.0 / (1.0 + low * self._values)) + self._room(low)) + rows.off
+        moved = [_products(rows.rows, step) + shift for step in steps]
+        return rows.scores + np.minimum(*moved) - reach, rows.scores + np.maximum(*moved) + reach
+
+    def _steps(self, low: float, high: float) -> tuple[list[Floats], float, float] | None:
+        """Return Newton's steps for the two ends, that of the intercept, and how far the optimum can be from them.
+
+        The distance is in the norm of H; None where no ball is found that is mapped into itself.
+        """
+        problem, d = self._problem, self._problem.rows.shape[1]
         ends = [self._gradients(C) for C in (low, high)]
-        lost = self._lost(high)
-        length = max(self._length(end, low, C) for end, C in zip(ends, (low, high), strict=True))
-        grown = max(1.0, high / self._C) * (1.0 + 1e-12)
-        stretch = math.sqrt(max(1.0, self._C / low)) * (1.0 + 1e-12)
-        secants = self._secant(length, stretch, grown, lost)
-        if secants is None:
-            return None
-        wide = math.sqrt(high / low) * (1.0 + 1e-12)
-        middle = math.sqrt(low) * math.sqrt(high)
-        least, most = secants[0] / wide, secants[1] * wide
-        mean, half = 0.5 * (1.0 / least + 1.0 / most), 0.5 * (1.0 / least - 1.0 / most)
-        farther = max(self._length(end, middle, C) for end, C in zip(ends, (low, high), strict=True))
-        shrink = 1.0 / (1.0 + middle * self._values)
-        norms = np.sqrt(
-            _products(rows.squares, shrink) + self._turn_error() + (1.0 / (middle * self._mass) if free else 0.0)
-        )
-        r = high / self._C
-        slip = r * (self._slip + (self._tilt / math.sqrt(middle * self._mass) if free else 0.0))
-        reach = norms * ((half * farther + mean * slip) * (1.0 + 1e-9) + 1e-12 * farther) + rows.off
-        steps = []
-        for turned, tilt in ends:
-            step = _products(rows.rows, turned * shrink * mean)
-            steps.append(step + mean * tilt / (middle * self._mass) if free else step)
-        return rows.scores - np.maximum(*steps) - reach, rows.scores - np.minimum(*steps) + reach
+        steps = [-turned / (1.0 + C * self._values) for (turned, _), C in zip(ends, (low, high), strict=True)]
+        shift = -ends[0][1] / (low * self._mass) if problem.free else 0.0
+        chord = self._off_chord(low, high)
+        length = max(self._length(end, C, C) for end, C in zip(ends, (low, high), strict=True)) + chord
+        rho = np.sqrt(self._leverages * max(1.0, self._C / low) + self._room(low)) * (1.0 + 1e-12)
+        weights = np.stack([self._vectors @ step for step in steps])
+        biases = problem.constant * weights[:, d] if problem.constant else shift - weights @ self._centre
+        weights = np.ascontiguousarray(weights[:, :d])
+        size = float(np.sqrt((weights**2).sum(axis=1)).max()) + float(np.abs(biases).max())
+        moved = self._towards(_core.decide(problem.rows.matrix, weights, biases, 1)).max(axis=1)
+        moved += rho * chord + 4.0 * (d + 8) * _UNIT * size * (1.0 + problem.lengths)
+        r, lost = high / self._C, self._lost(high)
+        slip = r * (self._slip + (self._tilt / math.sqrt(low * self._mass) if problem.free else 0.0))
+        fixed = slip + (lost + 1e-12) * length
+        far, last = fixed, math.inf
+        for _ in range(_ROUNDS):
+            change = moved + rho * far
+            if not (float(change.max()) < _MOST_CHANGE and lost < 0.5):
+                return None
+            needed = (fixed + lost * far + (1.0 + lost) * self._remainder(change, rho, high)) * (1.0 + 1e-9)
+            if needed <= far:
+                return steps, shift, (far + chord) * (1.0 + 1e-9)
+            if needed - far > _SLOWEST * last:  # it grows ever faster: the error is convex in the distance
+                return None
+            far, last = 1.05 * needed, needed - far
+        return None
+
+    def _towards(self, moved: Floats) -> Floats:
+        """Return how far scores move the margins; for the squared hinge towards 1, where its curvature changes."""
+        if self._problem.loss == "log":
+            return np.abs(moved)
+        return np.asarray((self._problem.signs * np.where(self._bends > 0.0, 1.0, -1.0))[:, None] * moved)
+
+    def _off_chord(self, low: float, high: float) -> float:
+        """Return how far Newton's step can be from its chord between two values of C, in the norm of H."""
+        values = self._values
+        a, b = 1.0 + low * values, 1.0 + high * values
+        apart = np.abs(self._own * values + self._combined / self._C) * values * (high - low) ** 2
+        apart /= (np.sqrt(a) + np.sqrt(b)) ** 2 * a * b
+        return math.sqrt(float((b * apart * apart).sum())) * (1.0 + 1e-9)
+
+    def _remainder(self, change: Floats, rho: Floats, C: float) -> float:
+        """Return what the tangents of the losses' slopes can miss, in the norm of the inverse, for such changes."""
+        counts = self._problem.counts
+        if self._problem.loss == "log":
+            unit = self._bends / counts
+            missed = np.minimum(unit * (np.expm1(change) - change), _THIRD * change * change)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                squares = np.where(missed > 0.0, missed * missed / unit, 0.0)
+            return math.sqrt(C * _core.dot(counts, squares)) * (1.0 + 1e-9)
+        missed = np.maximum(change - self._distances, 0.0)
+        bent = self._bends > 0.0
+        inside = math.sqrt(2.0 * C * _core.dot(counts, np.where(bent, missed * missed, 0.0)))
+        return (inside + 2.0 * C * _core.dot(counts, np.where(bent, 0.0, missed * rho))) * (1.0 + 1e-9)
+
+    def _room(self, C: float) -> float:
+        """Return what a free intercept adds to the square of a row's norm, and what rounding can take from it."""
+        return self._turn_error() + (1.0 / (C * self._mass) if self._problem.free else 0.0)
 
 
 def _products(rows: Floats, vector: Floats) -> Floats:

@@ -59,6 +59,11 @@ class LogisticTask:
         """What the bias costs: ``lean b^2 / 2``."""
         return 1.0 / self.bias**2 if self.bias else 0.0
 
+    @property
+    def squared(self) -> bool:
+        """Whether the loss is the squared hinge."""
+        return self.loss.partial
+
     @cached_property
     def sides(self) -> tuple[float, float]:
         """What the positive and the negative examples count in all."""
@@ -90,6 +95,11 @@ class LogisticTask:
             total -= _core.combine(self.rows.matrix, self.costs) ** 2 / sum(self.sides)
         return np.maximum(total, 0.0)
 
+    @cached_property
+    def lengths(self) -> tuple[float, float]:
+        """``sum C |x|^2``, and the largest ``|x|``."""
+        return _core.dot(self.costs, self.squares), math.sqrt(float(self.squares.max()))
+
     def stored(self) -> int:
         """Return how many numbers the rows hold."""
         values = self.rows.values
@@ -111,8 +121,8 @@ class Bounded:
 
     @property
     def proven_gap(self) -> float:
-        """An upper bound on the primal value's distance from the optimum, whatever rounding did."""
-        return self.gap + self.rounding
+        """An upper bound on the distance of the primal value from the optimum, no optimum being below 0."""
+        return min(self.gap, self.primal) + self.rounding
 
     @property
     def relative_gap(self) -> float:
@@ -148,18 +158,15 @@ class Point(NamedTuple):
     weights: Floats
     bias: float
     scores: Floats  # w.x
-    margins: Floats
-    pulls: Floats  # alpha / C: for the log loss the probability of the other class
+    slopes: Floats  # -y alpha
+    curvatures: Floats
     gradient: Floats
     solution: LogisticSolution
-
-    def curvatures(self, task: LogisticTask) -> Floats:
-        """Return the second derivative of each row's loss."""
-        return task.costs * task.loss.second(self.margins, self.pulls)
+    alpha: Floats  # the dual weights that prove the gap of the solution
 
     def ahead(self, task: LogisticTask, moved: Floats) -> Floats:
         """Return the ``alpha / C`` where the margins have moved so far, if it were linear in them."""
-        return task.loss.within(self.pulls - task.loss.second(self.margins, self.pulls) * moved)
+        return task.loss.within((np.abs(self.slopes) - self.curvatures * moved) / task.costs)
 
 
 def measure(task: LogisticTask, weights: Floats, bias: float = 0.0) -> LogisticSolution:
@@ -172,35 +179,36 @@ def at(task: LogisticTask, weights: Floats, bias: float, guess: Floats | None = 
 
     The guess is looked at if the weights' own alpha do not prove a relative gap of ``tol``.
     """
-    costs, signs, matrix = task.costs, task.signs, task.rows.matrix
+    signs, matrix = task.signs, task.rows.matrix
     scores = products(matrix, weights) if weights.any() else np.zeros(task.n)
     if task.biased:
         bias = best_bias(task, scores, bias)
-    margins = signs * (scores + bias)
-    pulls = _by_blocks(task.loss.pull, margins)
-    alpha = costs * pulls
-    spilt = 0.0
+    loss, _, _, slopes, curvatures = _core.slopes(task.squared, scores, bias, signs, task.costs)
+    alpha, pulls, spilt = np.abs(slopes), slopes, 0.0
     if task.free:
-        alpha, spilt = _balanced(task, alpha, margins, pulls)
-    gradient = weights - _core.combine(matrix, signs * alpha)
-    square = _core.dot(gradient, gradient)
-    gap = 0.5 * square + spilt
+        alpha, spilt = _balanced(task, alpha, signs * (scores + bias))
+        pulls = -signs * alpha
+    gradient = weights + _core.combine(matrix, pulls)
+    gap = 0.5 * _core.dot(gradient, gradient) + spilt
     if task.bias:
         gap += 0.5 * (bias / task.bias - task.bias * _core.dot(signs, alpha)) ** 2
-    primal = value(task, _core.dot(weights, weights), bias, margins)
-    slopes = alpha  # with which the two values feel the error of a margin
+    square = _core.dot(weights, weights)
+    primal = 0.5 * (square + task.lean * bias * bias) + loss
+    steep = alpha  # with which the two values feel the error of a margin
     if guess is not None and gap > tol * primal:
-        other = _gap_of(task, weights, bias, margins, guess, tol * primal)
+        other, proof = _gap_of(task, weights, bias, signs * (scores + bias), guess, tol * primal)
         if other < gap:
-            gap, slopes = other, alpha + 2.0 * costs * np.abs(guess - pulls)
-    rounding = _rounding(task, weights, bias, slopes, primal, math.sqrt(2.0 * gap))
+            gap, steep, alpha = other, alpha + 2.0 * np.abs(proof - alpha), proof
+    rounding = _rounding(task, math.sqrt(square), bias, steep, primal, math.sqrt(2.0 * gap))
     least = 1e-16 * sum(task.sides)
     solution = LogisticSolution(weights, bias, primal, gap, rounding, least)
-    return Point(weights, bias, scores, margins, pulls, gradient, solution)
+    return Point(weights, bias, scores, slopes, curvatures, gradient, solution, alpha)
 
 
-def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, guess: Floats, limit: float) -> float:
-    """Return the gap between weights and any alpha, infinity if it is above the limit.
+def _gap_of(
+    task: LogisticTask, weights: Floats, bias: float, margins: Floats, guess: Floats, limit: float
+) -> tuple[float, Floats]:
+    """Return the gap between weights and any ``alpha / C``, infinity if it is above the limit; and alpha.
 
     The two values differ by ``|w - sum alpha y x|^2 / 2``, the same for the bias coordinate, and for each row C times
     the divergence of ``alpha / C`` from the pull of its margin.
@@ -209,18 +217,18 @@ def _gap_of(task: LogisticTask, weights: Floats, bias: float, margins: Floats, g
     if task.free:
         sums = task.by_side(alpha)
         if not min(sums) > 0.0:
-            return math.inf
+            return math.inf, alpha
         heavier = task.signs > 0 if sums[0] > sums[1] else task.signs < 0
         guess = np.where(heavier, guess * (min(sums) / max(sums)), guess)
         alpha = task.costs * guess
     apart = max(_core.dot(task.costs, _by_blocks(task.loss.divergence, guess, margins)), 0.0)
     if not apart <= limit:
-        return math.inf
+        return math.inf, alpha
     off = weights - _core.combine(task.rows.matrix, task.signs * alpha)
     gap = apart + 0.5 * _core.dot(off, off)
     if task.bias:
         gap += 0.5 * (bias / task.bias - task.bias * _core.dot(task.signs, alpha)) ** 2
-    return gap
+    return gap, alpha
 
 
 def _by_blocks(function: Callable[..., Floats], *columns: Floats) -> Floats:
@@ -231,11 +239,6 @@ def _by_blocks(function: Callable[..., Floats], *columns: Floats) -> Floats:
         some = slice(first, first + BLOCK)
         values[some] = function(*(column[some] for column in columns))
     return values
-
-
-def value(task: LogisticTask, square: float, bias: float, margins: Floats) -> float:
-    """Return the primal value, given ``|w|^2``."""
-    return 0.5 * (square + task.lean * bias * bias) + _core.dot(task.costs, _by_blocks(task.loss.value, margins))
 
 
 def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
@@ -254,18 +257,16 @@ def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
     low, high = task.loss.bias_bounds(task.signs, scores, task.costs, task.lean)
     bias = min(max(bias, low), high)
     for _ in range(200):
-        margins = task.signs * (scores + bias)
-        pulls = _by_blocks(task.loss.pull, margins)
-        alpha = task.costs * pulls
-        total = _core.dot(alpha, task.ones)
-        slope = task.lean * bias - _core.dot(task.signs, alpha)
+        _, slope, bend, total = _core.slopes_along(
+            task.squared, scores, None, 0.0, bias, 1.0, task.signs, task.costs
+        )  # fmt: skip
+        slope, bend = slope + task.lean * bias, bend + task.lean
         if abs(slope) <= 0.1 * _BALANCED * total:
             break
         if slope > 0:
             high = bias
         else:
             low = bias
-        bend = task.lean + _core.dot(task.costs, task.loss.second(margins, pulls))
         ahead = bias - slope / bend if bend > 0 else math.nan
         ahead = ahead if low < ahead < high else 0.5 * (low + high)
         if ahead == bias or abs(ahead - bias) <= _UNIT * abs(bias):
@@ -274,7 +275,7 @@ def best_bias(task: LogisticTask, scores: Floats, bias: float = 0.0) -> float:
     return float(bias)
 
 
-def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, pulls: Floats) -> tuple[Floats, float]:
+def _balanced(task: LogisticTask, alpha: Floats, margins: Floats) -> tuple[Floats, float]:
     """Return alpha scaled down in the heavier class so that both weigh the same, and what that costs the dual.
 
     What is no more than rounding is left alone.
@@ -285,36 +286,40 @@ def _balanced(task: LogisticTask, alpha: Floats, margins: Floats, pulls: Floats)
         return alpha, 0.0
     heavier = task.signs > 0 if sums[0] > sums[1] else task.signs < 0
     part = min(excess / max(sums), 1.0)
-    lost = _by_blocks(lambda p, m: task.loss.scaled_divergence(part, p, m), pulls, margins)
+    lost = _by_blocks(lambda p, m: task.loss.scaled_divergence(part, p, m), alpha / task.costs, margins)
     spilt = _core.dot(np.where(heavier, task.costs, 0.0), lost)
     return np.where(heavier, (1.0 - part) * alpha, alpha), max(spilt, 0.0)
 
 
-def _rounding(task: LogisticTask, weights: Floats, bias: float, alpha: Floats, primal: float, gradient: float) -> float:
+def _rounding(task: LogisticTask, norm: float, bias: float, alpha: Floats, primal: float, gradient: float) -> float:
     """Return a bound on what rounding can have changed of the value and of the gap.
 
     Sums of k terms are off by at most about k units in the last place of the sum of their sizes (Higham, Accuracy and
     Stability of Numerical Algorithms, 3.1). The value feels an error of a margin with the slope alpha; the gradient is
     off by n units of ``sum alpha |x|``; alpha that belong to slightly other margins cost the dual the square of that;
     classes that differ by n units in weight are repaired at the price of the bias and of the gradient along a row.
-    ``gradient`` is at least as long as the difference of the weights and those that belong to alpha.
+    ``gradient`` is at least as long as the difference of the weights and those that belong to alpha. Sums of ``|x|``
+    are bounded by those of their squares (Cauchy and Schwarz).
     """
     n, d = task.rows.shape
-    norm = math.sqrt(_core.dot(weights, weights))
     steep = max(task.loss.curvature, 1.0)
-    margins, pair, total_length, longest = (n + 16) * _UNIT * primal, 0.0, 0.0, 0.0
-    for first in range(0, n, BLOCK):
-        some = slice(first, first + BLOCK)
-        lengths, costs = np.sqrt(task.squares[some]), task.costs[some]
-        off = (d + 4) * _UNIT * (1.0 + abs(bias) + norm * lengths)  # how far a margin can be from that computed
-        margins += _core.dot(alpha[some] + steep * costs * off, off)
-        pair += steep**2 * _core.dot(costs * (off + 8 * _UNIT), off + 8 * _UNIT)
-        total_length += _core.dot(alpha[some], lengths)
-        longest = max(longest, float(lengths.max()))
+    weight, square = _core.dot(alpha, task.ones), _core.dot(alpha, task.squares)
+    total_length = math.sqrt(weight) * math.sqrt(square)
+    costs, (cost_square, longest) = sum(task.sides), task.lengths
+    unit = (d + 4) * _UNIT
+    still, moving = unit * (1.0 + abs(bias)), unit * norm  # a margin can be off by still + moving |x|
+
+    def squares_of(still: float) -> float:
+        """Return a bound on the sum of C times the squares of the margins' errors."""
+        return (still * math.sqrt(costs) + moving * math.sqrt(cost_square)) ** 2
+
+    margins = (n + 16) * _UNIT * primal + still * weight + moving * total_length + steep * squares_of(still)
+    pair = steep**2 * squares_of(still + 8 * _UNIT)
     sums = (n + 4) * _UNIT * (total_length + norm)
     total = 0.0
     if task.biased:
         step = 1.0 if task.free else task.bias
         reach = abs(bias) + step + (gradient + sums) * longest
-        total = (n + 4) * _UNIT * step * _core.dot(alpha, task.ones) * reach
-    return 2.0 * (margins + (gradient + sums) * sums + pair + total)
+        total = (n + 4) * _UNIT * step * weight * reach
+    bound = 2.0 * (margins + (gradient + sums) * sums + pair + total)
+    return bound if not math.isnan(bound) else math.inf

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +21,24 @@ from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm import choice
 from separatrix.svm.history import MarginHistory
-from separatrix.svm.logistic import LogisticSolution, LogisticTask, Point, at, value
-from separatrix.svm.smooth import products
+from separatrix.svm.logistic import LogisticSolution, LogisticTask, Point, at
+from separatrix.svm.newton_equations import (
+    Direction,
+    Factor,
+    by_factor,
+    by_products,
+    by_some_rows,
+    curvatures_at,
+    diagonal,
+    factor_of,
+)
 from separatrix.svm.task import HaltedError, looking
 
 _UNIT = float(np.finfo(np.float64).eps)
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
 _NEAR = 10.0  # times the root of the tolerance: the gain of a step after which the gap may be small enough
-_FAR = 0.02  # part of the value that a step gains, above which some of the rows will do for the Hessian
-_SAMPLED = 8  # one in so many
-_MANY = 50  # times the features
+_FORCING = 0.1  # part of the gradient that conjugate gradients may leave
 _POOR = 0.25  # of a step's slope, half of which is gained where the Hessian is exact
-_PARTIAL = 0.8  # part of the rows that have curvature, below which these are looked at alone
 _ARMIJO = 1e-4
 _LOOKS = 12  # at the margins along a step
 _STRAIGHT = 1e-3
@@ -56,12 +63,15 @@ class LogisticRun:
     steps: int = 0  # of conjugate gradients
     idle: int = 0  # iterations that brought no smaller gap
     sampled: bool = True  # whether some of the rows may do for the Hessian
+    anchor: tuple[Floats, float] | None = None  # weights and bias of which the Hessian was factored last
     ended: str = ""
     best: LogisticSolution | None = None
+    proof: tuple[Floats, Floats] | None = None  # of the squared hinge: the best solution's dual weights and slacks
     history: MarginHistory = field(default_factory=MarginHistory)
     iterations_before: int = 0  # of earlier calls of ``go``
     tell: Callable[[LogisticRun], None] | None = None
     _began: float = 0.0
+    _factor: Factor | None = None  # of the Hessian at the anchor
 
     def go(self, max_iter: int, halted: Callable[[], bool]) -> LogisticSolution:
         """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so."""
@@ -69,9 +79,10 @@ class LogisticRun:
         self.ended, self.iterations_before = "", self.iterations
         guess = None
         again = len(self.history) > 0  # the point that it was cut short at has been noted
+        best = None
         while not self.ended:
             point = at(self._task(), self.weights, self.bias, guess, self.tol)
-            self._keep(point.solution, noted=again)
+            best = point if self._keep(point.solution, noted=again) else best
             again = False
             if self.solution.relative_gap <= self.tol:
                 self.ended = "gap"
@@ -83,6 +94,9 @@ class LogisticRun:
                 self.ended = "rounding"
             else:
                 guess = self._step(point, halted)
+        if best is not None and self._task().squared:
+            margins = self._task().signs * (best.scores + best.bias)
+            self.proof = best.alpha, np.maximum(1.0 - margins, 0.0)
         return self.solution
 
     @property
@@ -98,7 +112,7 @@ class LogisticRun:
 
     def put_down(self) -> LogisticRun:
         """Let go of the data, so that a model which keeps this run for later does not keep them too."""
-        self.task = self.tell = None
+        self.task = self.tell = self._factor = None
         return self
 
     def validate(self) -> None:
@@ -109,6 +123,14 @@ class LogisticRun:
         counts = (self.iterations, self.steps, self.idle, self.iterations_before)
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
         require(is_real(self.tol) and is_real(self.bias), "a run holds what is not a number")
+        proof: Any = self.proof
+        if proof is not None:
+            require(type(proof) is tuple and len(proof) == 2 and is_array(proof[0], "f8", (None,)), "a run is damaged")
+            require(is_array(proof[1], "f8", (len(proof[0]),)), "a run is damaged")
+        anchor: Any = self.anchor
+        if anchor is not None:
+            require(type(anchor) is tuple and len(anchor) == 2 and is_real(anchor[1]), "a run is damaged")
+            require(is_array(anchor[0], "f8", (len(self.weights),), finite=True), "a run is damaged")
         fits = type(self.factored) is bool and type(self.sampled) is bool and type(self.history) is MarginHistory
         require(fits, "a run is damaged")
 
@@ -116,7 +138,8 @@ class LogisticRun:
         assert self.task is not None
         return self.task
 
-    def _keep(self, solution: LogisticSolution, *, noted: bool) -> None:
+    def _keep(self, solution: LogisticSolution, *, noted: bool) -> bool:
+        """Note a solution, and return whether it is the best so far."""
         if not noted:
             seconds = time.perf_counter() - self._began
             method = "newton" if self.factored else "newton-cg"
@@ -124,8 +147,10 @@ class LogisticRun:
             self.idle = 0 if self.best is None or solution.gap < 0.9 * self.best.gap else self.idle + 1
             if self.tell is not None:
                 self.tell(self)
-        if self.best is None or solution.relative_gap < self.best.relative_gap:
+        better = self.best is None or solution.relative_gap < self.best.relative_gap
+        if better:
             self.best = solution
+        return better
 
     def _step(self, point: Point, halted: Callable[[], bool]) -> Floats | None:
         """Make one iteration; where that is not possible, end.
@@ -135,25 +160,11 @@ class LogisticRun:
         """
         task = self._task()
         solution = point.solution
-        curvatures = point.curvatures(task)
-        self.factored = self.factored or choice.factor_at_once(task)
-        direction = None
-        if not self.factored:
-            try:
-                direction = self._by_products(point, curvatures, halted)
-            except HaltedError:
-                self.ended = "halted"
-                return None
-            self.factored = direction is None
-        some = None
-        if direction is None:
-            try:
-                some = _by_some_rows(task, point, curvatures) if self.sampled else None
-                direction = _by_factor(task, point, curvatures, looking(halted)) if some is None else some
-            except HaltedError:
-                self.ended = "halted"
-                return None
-        step, bias_step, along = direction
+        try:
+            (step, bias_step, along), some = self._direction(point, halted)
+        except HaltedError:
+            self.ended = "halted"
+            return None
         slope = _core.dot(point.gradient, step)  # minus twice what the step gains where the Hessian is exact
         if not (math.isfinite(slope) and slope < 0.0 and np.isfinite(along).all()):
             self.ended = "rounding"
@@ -165,14 +176,15 @@ class LogisticRun:
         for _ in range(_HALVINGS):
             bias = point.bias + length * bias_step
             square = squares[0] + 2.0 * length * squares[1] + length * length * squares[2]
-            reached = value(task, square, bias, task.signs * (point.scores + (length * along + bias)))
+            loss = _core.loss_along(task.squared, point.scores, along, length, bias, task.signs, task.costs)
+            reached = 0.5 * (square + task.lean * bias * bias) + loss
             if reached <= solution.primal + _ARMIJO * length * slope + allowed:
                 break
             length *= 0.5
         else:
             self.ended = "rounding"
             return None
-        if some is not None and solution.primal - reached < _POOR * -slope:
+        if some and solution.primal - reached < _POOR * -slope:
             self.sampled = False  # other rows hold the weights
         if -slope > 1e-12 * solution.primal:  # the value still falls, whatever the gap does meanwhile
             self.idle = 0
@@ -182,47 +194,33 @@ class LogisticRun:
             return None
         return point.ahead(task, task.signs * (along + bias_step))
 
-    def _by_products(
-        self, point: Point, curvatures: Floats, halted: Callable[[], bool]
-    ) -> tuple[Floats, float, Floats] | None:
-        """Solve Newton's equations by preconditioned conjugate gradients; None if a factor would have been cheaper.
-
-        The bias is eliminated: its best step for a step of the weights is minus the weighted mean of the steps of the
-        scores, so that it is as if the rows were centred.
-        """
+    def _direction(self, point: Point, halted: Callable[[], bool]) -> tuple[Direction, bool]:
+        """Return the step that Newton's equations give, and whether some of the rows did for them."""
         task = self._task()
-        total = _core.dot(curvatures, task.ones)
-        matrix, curvatures, whole = _curved(task, curvatures)
-        mass = total + task.lean if task.biased and total + task.lean > 0 else math.inf
-        scale = 1.0 / (1.0 + total / max(sum(task.sides), 1e-300) * task.spread)
-        most = choice.most_steps(task, _MOST_STEPS)
-        size = math.sqrt(_core.dot(point.gradient, point.gradient))
-        enough = max(size * min(0.1, math.sqrt(point.solution.relative_gap)), self._aim(point.solution))
-        step, along = np.zeros(len(point.weights)), np.zeros(len(curvatures))
-        residual = -point.gradient
-        towards = scale * residual
-        product = _core.dot(residual, towards)
-        for _ in range(most):
-            if halted():
-                raise HaltedError
-            scores = products(matrix, towards)
-            image = towards + _core.combine(matrix, curvatures * (scores - _core.dot(curvatures, scores) / mass))
-            bend = _core.dot(towards, image)
-            if not bend > 0.0:
-                break
-            length = product / bend
-            step, along, residual = step + length * towards, along + length * scores, residual - length * image
-            self.steps += 1
-            if math.sqrt(_core.dot(residual, residual)) <= enough:
-                break
-            scaled = scale * residual
-            last, product = product, _core.dot(residual, scaled)
-            towards = scaled + (product / last) * towards
-        else:
-            if choice.factor_price(task) < math.inf:
-                return None
-        bias_step = -_core.dot(curvatures, along) / mass
-        return step, bias_step, along if whole else products(task.rows.matrix, step)
+        aim, forcing = self._aim(point.solution), min(_FORCING, math.sqrt(point.solution.relative_gap))
+        if not self.factored:
+            self.factored = choice.factor_at_once(task)
+        if not self.factored:
+            most = choice.most_steps(task, _MOST_STEPS)
+            found = by_products(task, point, diagonal(task, point), aim, forcing, most, halted)
+            self.steps += found.steps
+            if found.solved or choice.factor_price(task) == math.inf:
+                return found.direction, False
+            self.factored = True
+        if task.squared or choice.factor_always(task):
+            some = by_some_rows(task, point) if self.sampled else None
+            return (some, True) if some is not None else (by_factor(task, point, looking(halted)), False)
+        if self.anchor is not None:
+            if self._factor is None:  # of a run that was cut short
+                self._factor = factor_of(task, curvatures_at(task, *self.anchor), looking(halted))
+            most = choice.steps_of_factor(task)
+            found = by_products(task, point, self._factor.solve, aim, forcing, most, halted)
+            self.steps += found.steps
+            if found.solved:
+                return found.direction, False
+        self._factor = factor_of(task, point.curvatures, looking(halted))
+        self.anchor = point.weights, point.bias
+        return self._factor.direction(task, point), False
 
     def _aim(self, solution: LogisticSolution) -> float:
         """Return a length of the gradient that is certainly short enough."""
@@ -235,16 +233,15 @@ def _best_length(task: LogisticTask, point: Point, bias_step: float, along: Floa
     The slope along the step rises, in pieces where the loss is a piece of a parabola: Newton's method, kept between
     two ends, finds its zero in a few looks at the margins.
     """
-    margins, moved = point.margins, task.signs * (along + bias_step)
     forced = squares[0] + task.lean * point.bias * bias_step
     rigid = squares[1] + task.lean * bias_step * bias_step
     low, high, length, first = 0.0, math.inf, 1.0, 0.0
     for look in range(_LOOKS):
-        there = margins + length * moved
-        pulls = task.loss.pull(there)
-        weighted = task.costs * moved
-        slope = forced + length * rigid - _core.dot(weighted, pulls)
-        bend = rigid + _core.dot(weighted, moved * task.loss.second(there, pulls))
+        bias = point.bias + length * bias_step
+        _, slope, bend, _ = _core.slopes_along(
+            task.squared, point.scores, along, length, bias, bias_step, task.signs, task.costs
+        )
+        slope, bend = slope + forced + length * rigid, bend + rigid
         first = abs(slope) if look == 0 else first
         if not bend > 0.0 or abs(slope) <= _STRAIGHT * max(first, bend * length):
             break
@@ -252,52 +249,3 @@ def _best_length(task: LogisticTask, point: Point, bias_step: float, along: Floa
         ahead = length - slope / bend
         length = ahead if low < ahead < high else 0.5 * (low + high) if high < math.inf else 2.0 * length
     return length
-
-
-def _curved(task: LogisticTask, curvatures: Floats) -> tuple[_core.Matrix, Floats, bool]:
-    """Return the rows with curvature, their curvatures, and whether these are all rows."""
-    if task.loss.partial:
-        some = np.flatnonzero(curvatures)
-        if len(some) < _PARTIAL * task.n:
-            return task.rows.part(some).matrix, curvatures[some], False
-    return task.rows.matrix, curvatures, True
-
-
-def _by_some_rows(task: LogisticTask, point: Point, curvatures: Floats) -> tuple[Floats, float, Floats] | None:
-    """Solve Newton's equations for one row in eight; None near the optimum, or where there are few rows.
-
-    Far from the optimum a step is only as good as the quadratic that it is made for, and these rows give one that is as
-    good, if they are still many times the features.
-    """
-    if task.n < _SAMPLED * _MANY * task.rows.shape[1]:
-        return None
-    some = task.rows.part(slice(None, None, _SAMPLED)).matrix
-    step, bias_step = _solved(task, point, _core.gram(some, float(_SAMPLED) * curvatures[::_SAMPLED]))
-    if -_core.dot(point.gradient, step) > _FAR * point.solution.primal:
-        return step, bias_step, products(task.rows.matrix, step)
-    return None
-
-
-def _by_factor(
-    task: LogisticTask, point: Point, curvatures: Floats, look: Callable[[], None]
-) -> tuple[Floats, float, Floats]:
-    """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of w, b and the scores."""
-    step, bias_step = _solved(task, point, _core.gram(task.rows.matrix, curvatures, look), look)
-    return step, bias_step, products(task.rows.matrix, step)
-
-
-def _solved(
-    task: LogisticTask, point: Point, table: Floats, look: Callable[[], None] | None = None
-) -> tuple[Floats, float]:
-    """Solve Newton's equations, given the weighted Gram matrix of the rows and their bias coordinate."""
-    diagonal = np.einsum("ii->i", table)
-    diagonal[:-1] += 1.0
-    diagonal[-1] += task.lean
-    if not task.biased:
-        table[-1, :-1] = 0.0
-        diagonal[-1] = 1.0
-    _core.factor(table, 1e-300, 1e300, look)
-    right = np.zeros(len(table))
-    right[:-1] = -point.gradient
-    _core.substitute(table, right)
-    return right[:-1].copy(), float(right[-1]) if task.biased else 0.0

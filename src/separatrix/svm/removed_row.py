@@ -37,9 +37,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import _core
-from separatrix.geometry.rows import Floats, is_sparse
+from separatrix.geometry.rows import Floats
 from separatrix.rules.losses import Log, sigmoid
-from separatrix.svm.optimum_ball import Evidence, Problem, bias_range
+from separatrix.svm.bias_range import bias_range
+from separatrix.svm.optimum_ball import Evidence, Problem
 
 _UNIT = float(np.finfo(np.float64).eps)
 _BEND = 1.0 / (12.0 * math.sqrt(3.0)) * (1.0 + 1e-12)  # half of the largest third derivative of the log loss
@@ -195,9 +196,7 @@ def unmoved(problem: Problem, proof: Evidence, found: Removal) -> tuple[Floats, 
 
 def without_row(problem: Problem, found: Removal, row: int) -> tuple[float, float]:
     """Return bounds on a row's score without itself, by the intercept's range in the problem without it."""
-    values = problem.rows.values
-    own = values[[row]].toarray()[0] if is_sparse(values) else values[row]
-    turn = np.asarray(own, dtype=np.float64) - found.centre
+    turn = _core.combine(problem.rows.matrix, (np.arange(len(problem.signs)) == row).astype(np.float64)) - found.centre
     bias = -_core.dot(turn, found.centre)
     products = _core.decide(problem.rows.matrix, turn[None, :], np.array([bias]), 1)[:, 0]
     d = problem.rows.shape[1]

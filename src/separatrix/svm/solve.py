@@ -2,7 +2,7 @@
 
 Coordinate ascent is fast at the start and slow at the end. Its pace says how much work is still ahead; as soon as that
 is more than finishing would cost, the rest is left to another method. Whichever found the solution, the run ends when
-its gap, computed anew from the data, is small enough.
+its gap, computed anew from the data, is small enough; a warm start may be there before the first epoch.
 """
 
 from __future__ import annotations
@@ -20,19 +20,24 @@ from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm import choice, interior
-from separatrix.svm.ascent import Ascent
+from separatrix.svm.ascent import Ascent, Estimate
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.newton import LogisticRun
-from separatrix.svm.squared import MOST_NEWTON, dual_of, smooth_task, start_newton
+from separatrix.svm.squared import MOST_NEWTON, dual_of, smooth_task, solution_of, start_newton
 from separatrix.svm.subspace import exact_step, newton_step
 from separatrix.svm.task import ONE_SIDED, DualSolution, HaltedError, MarginTask, constant_solution, measure
 
 _EXACT = 1e-13  # gap of the smallest tasks
 _TIGHTEST = 1e-3  # part of the tolerance that Newton's method is given, where its own measure is the more lenient one
 _EARLY = 8  # epochs, up to which it is not known which rows will move
+_RESTED = 3  # epochs, up to which no point has been left out, so that the losses as last met are nearly those there are
+_FRESH = 1.0  # readings of all rows between two looks at the losses as they are
 _FAR = 0.9  # relative gap
 _LOOKS = 2  # at the gap while the interior-point method works on some of the rows
-_REMEMBERED = ("best", "due", "bound", "patience", "newton_from", "seen", "finishing", "checked", "polished", "judged")
+_REMEMBERED = (
+    "best", "bound", "patience", "newton_from", "fresh_from", "stale", "seen", "finishing", "checked",
+    "polished", "judged",
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -58,11 +63,12 @@ class Run:
     history: MarginHistory = field(default_factory=MarginHistory)
     ascent: Ascent | None = None
     # What the loop remembers between two looks at the gap.
-    due: float = 0.0
     judged: int = 0  # the epoch of the last exact look
     bound: int = 0
     patience: float = 0.0
     newton_from: float = 0.0  # numbers read before Newton's method is tried (again)
+    fresh_from: float = 0.0  # numbers read before the losses are looked at as they are
+    stale: float = 0.5  # the gap then, as a part of what the losses as last met had said
     seen: list[tuple[float, float]] = field(default_factory=list)
     checked: bool = False  # the hard margin: whether a plane separates at all
     polished: bool = False
@@ -78,7 +84,9 @@ class Run:
         self._begin()
         task = self._task()
         fresh = self.ascent is None and self.newton is None and not self.newton_over
-        if fresh and task.squared and choice.factor_at_once(task):
+        if fresh and self.start is not None and self.judge(self.start, self.plane, "ascent"):
+            self.ended = "gap"
+        if fresh and task.squared and not self.ended and not self._ascent_first():
             self.newton = start_newton(task, self.start, self.plane, self._aim)
         while not self.ended:
             if self.newton is not None and not self.newton_over:
@@ -86,6 +94,11 @@ class Run:
             elif not self._at_once():
                 self._ascend(max_iter, halted)
         return self.solution
+
+    def _ascent_first(self) -> bool:
+        task = self._task()
+        tightness = 2.0 * _core.dot(task.costs, task.squares) / task.n
+        return choice.ascent_first(task, tightness, self._aim)
 
     @property
     def _aim(self) -> float:
@@ -102,7 +115,8 @@ class Run:
             before = newton.iterations
             newton.go(MOST_NEWTON, halted)
             self.finishing += newton.iterations - before
-            solution = measure(task, *dual_of(task, newton.solution))
+            proved = newton.ended == "gap"
+            solution = solution_of(newton) if proved else measure(task, *dual_of(task, newton.solution))
             if newton.ended == "halted":
                 self.shown = self._better(solution)
                 self.ended = "halted"
@@ -143,7 +157,7 @@ class Run:
         require((self.shown if self.ended == "halted" else self.best) is not None, "a run has no solution")
         counts = (self.seed, self.epochs, self.finishing, self.judged, self.bound, self.iterations_before)
         require(all(is_count(value, 0, 2**64 - 1) for value in counts), "a run counts what cannot be")
-        numbers = (self.tol, self.widest, self.due, self.patience, self.newton_from)
+        numbers = (self.tol, self.widest, self.patience, self.newton_from, self.fresh_from, self.stale)
         require(all(is_real(value) for value in numbers), "a run holds what is not a number")
         flags = (self.checked, self.polished, self.looking, self.newton_over)
         require(all(type(flag) is bool for flag in flags), "a run is damaged")
@@ -159,6 +173,7 @@ class Run:
         require(self.ascent is None or type(self.ascent) is Ascent, "a run is damaged")
         lengths = {len(solution.alpha) for solution in solutions} | {len(part) for part in parts}
         lengths |= set() if self.ascent is None else {len(self.ascent.points)}
+        lengths |= set() if self.newton is None or self.newton.proof is None else {len(self.newton.proof[0])}
         require(len(lengths) == 1, "the parts of a run are of different data")
 
     @property
@@ -215,7 +230,6 @@ class Run:
         if self.ascent is None:
             start = self.start if self.best is None else self.best.alpha
             self.ascent = Ascent(task, start, self.seed)
-            self.due = 1.2 * self.tol  # the estimate may be too high as well as too low
         ascent = self.ascent
         patient = halted
         if self.looking:  # a run that was cut short while it looked gets through with it, however short the time is
@@ -231,7 +245,7 @@ class Run:
             self.looking = self._is_time()
             if self.looking:
                 before = {name: getattr(self, name) for name in _REMEMBERED}
-                length = len(self.history)
+                length, touched = len(self.history), ascent.touched
                 try:
                     if self._look(ascent, patient):
                         self.looking = False
@@ -240,6 +254,7 @@ class Run:
                     self.shown = self.best
                     vars(self).update(before)
                     self.history.forget(length)
+                    ascent.touched = touched
                     break
                 self.looking, patient = False, halted
         self._conclude(ascent, cut=halted())
@@ -266,28 +281,22 @@ class Run:
         """See how far ascent is, finish what can be finished; return whether the run has ended."""
         task = self._task()
         now = ascent.estimate()
-        relative = max((now.primal - now.dual) / max(now.primal, 1e-300), 0.0)
         self._note(now.primal, now.dual, "ascent", exact=False)
-        again = self.epochs >= 1.2 * self.judged + 3
-        if again and (relative <= self.due or (relative <= self.tol and self.epochs > 1.5 * self.judged)):
-            self.judged = self.epochs
-            solution = measure(task, ascent.alpha, self._candidate(ascent))
-            if self._keep(solution, "ascent"):
-                self.ended = "gap"
-                return True
-            # The estimate was too good by some factor: look again when it has fallen by that, and wake those who slept.
-            self.due = relative * min(max(0.8 * self.tol / solution.relative_gap, 0.1), 0.8)
-            ascent.wake(_wrong(task, solution))
+        gap = self._gap_now(ascent, now)
+        if self.ended:
+            return True
         settled = abs(now.at_bound - self.bound) <= 0.03 * (task.n - now.at_bound)
         self.bound = now.at_bound
-        self.seen = [*self.seen[-4:], (float(ascent.touched), math.log(max(relative, 1e-16)))]
-        if self.epochs < 4:
+        if gap is None:
+            return False
+        self.seen = [*self.seen[-4:], (float(ascent.touched), math.log(max(gap, 1e-16)))]
+        if self.epochs <= _RESTED:
             return False
         ahead = choice.remaining(self.seen, math.log(max(self.tol, 1e-16)))
         chosen = ascent.moving()
         price = self.price(len(chosen))
         if task.squared and not self.newton_over and choice.newton_next(task, ahead, ascent.touched):
-            far = relative > _FAR  # so far that zeros are nearer
+            far = gap > _FAR  # so far that zeros are nearer
             plane = (np.zeros(len(ascent.weights)), 0.0) if far else (ascent.weights, ascent.bias)
             self.newton = start_newton(task, None, plane, self._aim)
             return True
@@ -308,6 +317,33 @@ class Run:
                 if self.judge(alpha, self._candidate(ascent), "newton"):
                     self.ended = "gap"
         return bool(self.ended)
+
+    def _gap_now(self, ascent: Ascent, now: Estimate) -> float | None:
+        """Return the relative gap where it is known, and end the run where it is proved to be small enough.
+
+        The losses as last met tell it for the first epochs. Once points are left out, their losses are old: those that
+        there are cost a reading of the rows, and are looked at now and then, or when the gap should be small enough.
+        """
+        task = self._task()
+        met = max((now.primal - now.dual) / max(now.primal, 1e-300), 0.0)
+        rested = self.epochs > _RESTED
+        likely = met <= self.tol if not rested else 0.0 < met * self.stale <= self.tol
+        gap = None if rested else met
+        if rested and not likely and ascent.touched >= self.fresh_from:
+            gap = max(1.0 - now.dual / max(ascent.refreshed(), 1e-300), 0.0)
+            likely = gap <= self.tol
+        if likely and self.epochs >= 1.2 * self.judged + 1:
+            self.judged = self.epochs
+            solution = measure(task, ascent.alpha, self._candidate(ascent))
+            if self._keep(solution, "ascent"):
+                self.ended = "gap"
+                return None
+            ascent.wake(_wrong(task, solution))
+            gap = solution.relative_gap
+        if rested and gap is not None:
+            self.stale = gap / met if met > 0.0 else 1.0
+            self.fresh_from = ascent.touched + _FRESH * task.stored()
+        return gap
 
     def _candidate(self, ascent: Ascent) -> tuple[Floats, float] | None:
         """Return the weights that ascent has, where they are not simply those of its alpha."""

@@ -9,7 +9,7 @@ from separatrix.geometry.rows import Floats
 from separatrix.svm.logistic import LogisticSolution, LogisticTask
 from separatrix.svm.newton import LogisticRun
 from separatrix.svm.smooth import SQUARED_HINGE, products
-from separatrix.svm.task import MarginTask
+from separatrix.svm.task import DualSolution, MarginTask
 
 MOST_NEWTON = 100  # iterations
 
@@ -29,6 +29,13 @@ def start_newton(task: MarginTask, alpha: Floats | None, plane: tuple[Floats, fl
     else:
         weights, bias = np.zeros(task.rows.shape[1]), 0.0
     return LogisticRun(smooth_task(task), tol, weights, bias)
+
+
+def solution_of(run: LogisticRun) -> DualSolution:
+    """Return the solution that a run has proved, with its dual weights."""
+    best, proof = run.solution, run.proof
+    assert proof is not None
+    return DualSolution(proof[0], best.weights, best.bias, proof[1], best.primal, best.dual, best.rounding)
 
 
 def dual_of(task: MarginTask, solution: LogisticSolution) -> tuple[Floats, tuple[Floats, float]]:

@@ -70,6 +70,17 @@ class MarginTask:
         """``|x|^2`` of every row."""
         return _core.square_norms(self.rows.matrix) if self.known_squares is None else self.known_squares
 
+    @cached_property
+    def ones(self) -> Floats:
+        """A 1 for every row."""
+        return np.ones(self.n)
+
+    @cached_property
+    def sides(self) -> tuple[float, float]:
+        """What the slack of the positive and of the negative rows costs in all."""
+        positive, negative = (np.where(self.signs * side > 0, self.costs, 0.0) for side in (1.0, -1.0))
+        return _core.dot(positive, self.ones), _core.dot(negative, self.ones)
+
     def part(self, chosen: np.ndarray) -> MarginTask:
         """Return the task of these rows alone."""
         rows = self.rows.part(chosen)
@@ -103,8 +114,8 @@ class DualSolution:
 
     @property
     def proven_gap(self) -> float:
-        """An upper bound on the primal value's distance from the optimum, whatever rounding did."""
-        return self.gap + self.rounding
+        """An upper bound on the distance of the primal value from the optimum, no optimum being below 0."""
+        return min(self.gap, self.primal) + self.rounding
 
     @property
     def narrowest(self) -> float:
@@ -145,7 +156,7 @@ def measure(task: MarginTask, alpha: Floats, candidate: tuple[Floats, float] | N
         alpha = balanced(alpha, signs, task.costs if not task.squared else None)
     weights = _core.combine(task.rows.matrix, signs * alpha)
     balance = _core.dot(signs, alpha)
-    gain = _core.dot(np.ones(task.n), alpha)
+    gain = _core.dot(task.ones, alpha)
     square = _core.dot(weights, weights) + (task.bias * balance) ** 2
     if task.hard and square > 0:
         factor = gain / square
@@ -154,12 +165,12 @@ def measure(task: MarginTask, alpha: Floats, candidate: tuple[Floats, float] | N
     if task.squared:
         gain -= 0.25 * _core.dot(alpha, alpha / task.costs)
     dual = gain - 0.5 * square
-    best = _cost(task, weights, task.bias**2 * balance)
+    best = _cost(task, weights, task.bias**2 * balance, alpha)
     if candidate is not None:
-        best = min(best, _cost(task, *candidate), key=lambda cost: cost.primal)
+        best = min(best, _cost(task, *candidate, alpha), key=lambda cost: cost.primal)
     bias, enough = constant_solution(task)
     if not best.primal <= enough * (1.0 + 4.0 * _UNIT):
-        best = _cost(task, np.zeros(len(weights)), bias)
+        best = _cost(task, np.zeros(len(weights)), bias, alpha)
     return DualSolution(
         alpha, best.weights, best.bias, best.slack, best.primal, dual, _rounding(task, alpha, best, gain, square)
     )
@@ -175,21 +186,10 @@ def _rounding(task: MarginTask, alpha: Floats, cost: _Cost, gain: float, square:
     if np.isinf(cost.primal):
         return 0.0
     n, d = task.rows.shape
-    norm = float(np.sqrt(_core.dot(cost.weights, cost.weights)))
-    margins = longest = total_length = 0.0
-    for first in range(0, n, BLOCK):
-        some = slice(first, first + BLOCK)
-        lengths = np.sqrt(task.squares[some])
-        off = (d + 4) * _UNIT * (1.0 + abs(cost.bias) + norm * lengths)  # how far a margin can be from that computed
-        if not task.hard:
-            price = task.costs[some] * (2.0 * (cost.slack[some] + off) if task.squared else 1.0)
-            margins += _core.dot(np.where(cost.margins[some] < 1.0 + off, price, 0.0), off)
-        longest = max(longest, float(off.max()))
-        total_length += _core.dot(alpha[some], lengths + task.bias**2)
-    if task.hard:  # an error in the least margin scales the whole solution
-        margins = 2.0 * cost.primal * longest
+    # An error in the least margin scales a whole solution without slack.
+    margins = 2.0 * cost.primal * cost.longest if task.hard else cost.error
     support = int(np.count_nonzero(alpha))
-    sums = (support + d) * float(np.sqrt(square)) * total_length
+    sums = (support + d) * float(np.sqrt(square)) * cost.lengths
     total = (n + 4) * (cost.primal + (1.0 + abs(cost.bias)) * abs(gain) + square)
     return 2.0 * (margins + _UNIT * (sums + total))
 
@@ -201,7 +201,9 @@ def constant_solution(task: MarginTask) -> tuple[float, float]:
     """
     if task.hard:
         return 0.0, np.inf
-    positive, negative = (_core.dot(task.costs, np.where(task.signs * side > 0, 1.0, 0.0)) for side in (1.0, -1.0))
+    if not (task.free or task.bias):
+        return 0.0, _core.dot(task.costs, task.ones)
+    positive, negative = task.sides
     lighter, total = min(positive, negative), positive + negative
     if task.free:
         return 0.0, total if task.squared else 2.0 * lighter
@@ -215,29 +217,35 @@ def constant_solution(task: MarginTask) -> tuple[float, float]:
 class _Cost(NamedTuple):
     weights: Floats
     bias: float
-    margins: Floats
     slack: Floats
     primal: float
+    error: float  # how far rounding can have moved the sum of the losses, with the slopes that they have
+    longest: float  # error of a margin
+    lengths: float  # the sum of alpha |x|
 
 
-def _cost(task: MarginTask, weights: Floats, bias: float) -> _Cost:
+def _cost(task: MarginTask, weights: Floats, bias: float, alpha: Floats) -> _Cost:
     """Return the primal value of these weights, with the best bias where it is free."""
     signs, costs = task.signs, task.costs
     scores = _core.decide(task.rows.matrix, weights[None, :], np.zeros(1), 1)[:, 0]
     if task.free:
         bias = best_bias(scores, signs, costs, squared=task.squared)
-    margins = signs * (scores + bias)
-    weights, lowest = weights.copy(), float(margins.min())
-    if task.hard and lowest > 0:
-        weights, bias, margins = weights / lowest, bias / lowest, margins / lowest
+    weights, separated = weights.copy(), False
+    if task.hard:
+        costs, lowest = task.ones, float((signs * (scores + bias)).min())
+        separated = lowest > 0
+        if separated:
+            weights, bias, scores = weights / lowest, bias / lowest, scores / lowest
     square = _core.dot(weights, weights)
+    unit = (task.rows.shape[1] + 4) * _UNIT  # margins can be off by this times 1 + |b| + |w| |x|
+    loss, error, longest, lengths, slack = _core.margin_sums(
+        task.squared, scores, float(bias), signs, costs, task.squares, alpha, unit, float(np.sqrt(square)), task.bias**2
+    )  # fmt: skip
     if task.bias:
         square += (bias / task.bias) ** 2
-    slack = np.maximum(1.0 - margins, 0.0)
     if task.hard:
-        return _Cost(weights, float(bias), margins, slack, 0.5 * square if lowest > 0 else np.inf)
-    loss = _core.dot(costs, slack * slack if task.squared else slack)
-    return _Cost(weights, float(bias), margins, slack, 0.5 * square + loss)
+        loss = 0.0 if separated else np.inf
+    return _Cost(weights, float(bias), slack, 0.5 * square + loss, error, longest, lengths)
 
 
 def balanced(alpha: Floats, signs: Floats, costs: Floats | None) -> Floats:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from separatrix.tables.deciding import Decisions, check_decisions
 from separatrix.tables.deviations import deviations
 from separatrix.tables.disk import cache
 from separatrix.tables.facts import Facts
-from separatrix.tables.kinds import MODELS, ON_DISK, make
+from separatrix.tables.kinds import MODELS, ON_DISK, SOLVED, make
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable, prepare
 from separatrix.tables.scores import Scores
@@ -27,7 +28,7 @@ from separatrix.tables.settings import MemoryBudget, Settings
 from separatrix.tables.sources.base import MatrixSource, TableSource
 from separatrix.tables.store import MemoryRows
 from separatrix.tables.test_file import read_test
-from separatrix.tables.training import Watch, in_memory, stream, train
+from separatrix.tables.training import Watch, in_memory, solve, stream, train
 from separatrix.text import byte_size
 
 CERTIFIED_CLASSES = 12  # with more there are too many pairs
@@ -69,17 +70,21 @@ def fit(
     """
     began, computed = time.perf_counter(), time.process_time()
     on_disk = settings.model if settings.model in ON_DISK or on_disk_model is None else on_disk_model
+    solved = on_disk in SOLVED
     if before is None:
         make(  # before a long read: it refuses parameters that the model does not have
             settings.model, epochs=settings.epochs, time_limit=settings.time_limit, seed=settings.seed,
             parameters=settings.parameters, stop=settings.stop,
         )  # fmt: skip
-    with _prepared(source, options, settings, on_disk, budget or MemoryBudget(), watch) as table:
+    budget = budget or MemoryBudget()
+    if budget.cluster is not None and not solved:
+        raise ValueError(f"--cluster and --workers are for --model {' and '.join(SOLVED)}; found {settings.model!r}")
+    with _prepared(source, options, settings, on_disk, budget, watch) as table:
         if test_source is not None:
             table.test = read_test(test_source, table.preparation, table.classes, table.target)
             table.facts = replace(table.facts, rows=replace(table.facts.rows, test=table.test.n))
-        run = stream
-        if (rows := in_memory(table.train)) is not None:
+        run = partial(solve, cluster=budget.cluster) if solved else stream
+        if (rows := in_memory(table.train, solved=solved)) is not None:
             table.train, run = rows, train
         check_decisions(settings, table)
         if rows is None:
@@ -138,7 +143,7 @@ def _prepared(
     """
     key = None
     if budget.cache is not None:
-        key = cache.cache_key(source, options, settings.test, settings.seed)
+        key = cache.cache_key(source, options, settings.test, settings.seed, solved=settings.model in SOLVED)
         if key is None:
             raise ValueError(f"--cache: changes of {source.name} cannot be detected, so its rows are not cached")
         cached = cache.reopen(budget.cache / key, key)
@@ -154,27 +159,29 @@ def _prepared(
         temporary = stack.enter_context(ScratchFolder(budget.cache))
         folder = temporary / "rows"
         data = collect(
-            source, options, limit=budget.limit, folder=folder, on_disk=budget.cache is not None,
+            source, options, limit=budget.limit, folder=folder, on_disk=budget.on_disk,
             watch=lambda rows, part: watch("read", rows=rows, part=part),
         )  # fmt: skip
-        if not isinstance(data.rows, MemoryRows) and on_disk not in ON_DISK and budget.cache is None:
+        if not isinstance(data.rows, MemoryRows) and on_disk not in (*ON_DISK, *SOLVED) and budget.cache is None:
             raise ValueError(
                 f"{source.name} does not fit into memory ({byte_size(budget.limit)} for rows and their copies), "
-                f"and --model {on_disk} needs all rows at once; these do not: {', '.join(ON_DISK)}"
+                f"and --model {on_disk} needs all rows at once; these do not: {', '.join((*ON_DISK, *SOLVED))}"
             )
         if not isinstance(data.rows, MemoryRows):
             _check_on_disk(on_disk)
         table = prepare(
-            data, options, settings.test, settings.seed, fingerprint=source.fingerprint(), folder=folder, watch=watch
-        )
+            data, options, settings.test, settings.seed, fingerprint=source.fingerprint(), folder=folder, watch=watch,
+            solved=settings.model in SOLVED,
+        )  # fmt: skip
         if key is not None and budget.cache is not None:
             table = cache.keep(table, folder, budget.cache / key, key)
         yield table
 
 
 def _check_on_disk(model: str) -> None:
-    if model not in ON_DISK:
-        raise ValueError(f"--model {model} cannot be trained on rows on disk; {', '.join(ON_DISK)} can")
+    known = (*ON_DISK, *SOLVED)
+    if model not in known:
+        raise ValueError(f"--model {model} cannot be trained on rows on disk; {', '.join(known)} can")
 
 
 # ---------------------------------------------------------------------------------------------- afterwards

@@ -69,9 +69,10 @@ MODELS = {
     "kernel-perceptron": ModelKind("kernel perceptron", "KernelPerceptron", {}, 50),
 }
 _SOLVED = ("LinearSVM", "LogisticRegression")  # to a duality gap, with a time limit at most
+SOLVED = tuple(name for name, kind in MODELS.items() if kind.estimator in _SOLVED)
 DEFAULT = "logistic"
 ONLINE = "averaged"  # where training goes epoch by epoch, in memory or on disk
-ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)
+ON_DISK = tuple(name for name, kind in MODELS.items() if kind.on_disk)  # epoch by epoch
 UPDATED = (*ON_DISK, "voted", "pocket", "network")  # whose training can go on with other rows
 WITH_PATH = (*ON_DISK, "pocket")  # one weight vector after each epoch
 _RATE = frozenset({"loss", "eta0", "learning_rate"})

@@ -77,8 +77,8 @@ def _without_probabilities(model: TableModel) -> str:
     facts = model.facts
     if facts.on_disk:
         own = (
-            "it was trained on rows on disk, where scores are not calibrated; fit --model neuron has probabilities "
-            "there, and with more --memory every model"
+            "it was trained on rows on disk, where scores are not calibrated; fit --model logistic has "
+            "probabilities there, and with more --memory every model"
         )
     elif facts.calibrated is not None:
         own = "update learned a new class, which its calibration does not know; fit it again, to all rows"

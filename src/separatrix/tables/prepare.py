@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from separatrix import __version__, _core
 from separatrix.geometry.moments import Moments
 from separatrix.geometry.rows import Floats, Rows, is_sparse
+from separatrix.svm.rowblocks.tree import in_shards
 from separatrix.tables.collect import Collected
 from separatrix.tables.columns import ColumnOptions
 from separatrix.tables.disk import rowfile
-from separatrix.tables.disk.raw_file import RawFile
+from separatrix.tables.disk.raw_file import RawFile, window_of
 from separatrix.tables.disk.rowfile import RowFile, in_precision
 from separatrix.tables.facts import ClassCount, ColumnUse, Facts, RowCounts
 from separatrix.tables.leaks import leaks, order_warnings
@@ -116,6 +117,7 @@ def prepare(
     fingerprint: str | None,
     folder: Path,
     watch: Callable[..., None],
+    solved: bool = False,
 ) -> PreparedTable:
     """Draw the test set, learn how to scale and encode rows from the others, and do it.
 
@@ -135,6 +137,9 @@ def prepare(
         Where rows on disk go.
     watch : callable
         Called with the stage and how much of it is done.
+    solved : bool
+        Whether the model is one that is solved to a duality gap, with the same bits in memory and on disk: all rows
+        are then prepared in the same manner, as on disk where they are many, else as in memory.
     """
     chosen = data.chosen
     assert chosen.target is not None
@@ -142,13 +147,14 @@ def prepare(
     split = _split_of(data, counts, options, test, seed)
     n, n_test = data.rows.n, split.n_test
     when = f"with --test {test:g}; use --test 0"
+    many = _many(data, n - n_test) if solved else None
     if isinstance(data.rows, MemoryRows):
-        made = _in_memory(data, split, options, when, seed)
+        made = _in_memory(data, split, options, when, seed, many=bool(many))
     else:
         assert isinstance(split, TestSplit)
         if options.target_encode:
             raise ValueError("--target-encode needs all rows in memory, and these rows are on disk; leave it out")
-        made = _on_disk(data, data.rows, split, options, when, folder, watch)
+        made = _on_disk(data, data.rows, split, options, when, folder, watch, many=many)
     facts = Facts(
         separatrix=__version__,
         source=data.where,
@@ -235,6 +241,13 @@ def _split_of(
     return split_by(parse_split(options.split), data.rows.raw.order, test, seed)
 
 
+def _many(data: Collected, n: int) -> bool:
+    """Whether so many rows are learned from that a model is trained on shards of them."""
+    raw = data.rows.raw if isinstance(data.rows, MemoryRows) else data.rows.read(0, 1)
+    width = raw.numbers.shape[1] + raw.codes.shape[1]
+    return not (is_sparse(raw.numbers) or raw.texts) and in_shards(n, width)
+
+
 class _Made(NamedTuple):
     train: PreparedRows | RowFile
     test: PreparedRows | RowFile | None
@@ -246,9 +259,13 @@ class _Made(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOptions, when: str, seed: int) -> _Made:
+def _in_memory(
+    data: Collected, split: TestSplit | GivenSplit, options: ColumnOptions, when: str, seed: int, *, many: bool
+) -> _Made:
     assert isinstance(data.rows, MemoryRows)
     learned, tested = data.rows.raw, None
+    n, window = len(learned), window_of(learned)
+    train_rows = np.arange(n)
     data.rows = MemoryRows(learned.take(np.zeros(0, dtype=np.intp)))  # a copy of no rows: all others can be freed
     if split.n_test:
         train_rows, test_rows = split.rows(_labels(learned))
@@ -256,10 +273,15 @@ def _in_memory(data: Collected, split: TestSplit | GivenSplit, options: ColumnOp
         learned = learned.take(train_rows)
     labels = _labels(learned)
     check_classes(data, labels, when)
-    made = learn_preparation(data, options, learned)
+    ends = np.searchsorted(train_rows, np.arange(window, n + window, window)).tolist()  # as blocks on disk end
+    windows = list(map(slice, [0, *ends], ends))
+    made = learn_preparation(data, options, (lambda: map(learned.take, windows)) if many else learned)
     giving_away, warnings = leaks(data, learned), (*made.warnings, *order_warnings(data, learned))
     X = made.training_matrix(learned, seed, overwrite=True)
-    test = None if tested is None else PreparedRows(made.matrix(tested), _labels(tested), tested.weights)
+    T = None if tested is None else made.matrix(tested)
+    if many:
+        X, T = (None if each is None else in_precision(each, np.float32, data.where) for each in (X, T))
+    test = None if tested is None else PreparedRows(T, _labels(tested), tested.weights)
     counts = np.bincount(labels, minlength=len(data.classes))
     train = PreparedRows(X, labels, learned.weights, learned.order)
     key = key_of(X, labels, learned.weights)
@@ -274,6 +296,8 @@ def _on_disk(
     when: str,
     folder: Path,
     watch: Callable[..., None],
+    *,
+    many: bool | None,
 ) -> _Made:
     counts = np.zeros(len(data.classes), dtype=np.int64)
 
@@ -291,10 +315,10 @@ def _on_disk(
     for labels, mask in zip(rows.labels(), split.masks(rows.labels()), strict=True):
         counts += np.bincount(labels[~mask], minlength=len(counts))
     check_classes(data, np.flatnonzero(counts), when)
-    one_group = rows.nbytes <= rowfile.GROUP  # then all is done as in memory, to the bit
-    made = learn_preparation(data, options, join(list(learned())) if one_group else learned)
+    whole = rows.nbytes <= rowfile.GROUP if many is None else not many  # then all is done as in memory, to the bit
+    made = learn_preparation(data, options, join(list(learned())) if whole else learned)
     preparation = made.preparation
-    dtype = np.float64 if one_group else np.float32
+    dtype = np.float64 if whole else np.float32
     files = [
         RowFile(folder / name, preparation.width, sparse=preparation.sparse, weighted=rows.weighted, dtype=dtype)
         for name in ("train", "test")[: 2 if split.n_test else 1]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from separatrix.estimators.warm_fits import with_l2
 from separatrix.insight.fold_bounds import FoldBounds
-from separatrix.insight.range_search import Search, default_fits
+from separatrix.insight.range_cells import default_fits
+from separatrix.insight.range_search import Search
 from separatrix.loop.problem import Labels
 from separatrix.tables.folds import Folds
 from separatrix.tables.settings import Settings

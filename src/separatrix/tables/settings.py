@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from separatrix.tables.calibration import check_method
 from separatrix.tables.class_weights import parse_class_weight
@@ -12,6 +12,9 @@ from separatrix.tables.folds import FOLDS
 from separatrix.tables.kinds import MODELS, stop_rule
 from separatrix.tables.memory import available, size_of_files
 from separatrix.tables.thresholds import parse_threshold
+
+if TYPE_CHECKING:
+    from separatrix.tables.disk.cluster import Cluster
 
 COPIES = 3  # of the rows that a fit in memory holds at its peak
 _SHARE = 0.6  # of the memory that is available
@@ -138,10 +141,18 @@ class MemoryBudget:
         Bytes for the rows, copies included; by default most of what is available.
     cache : Path, optional
         A folder in which rows on disk are kept for the next run.
+    cluster : Cluster, optional
+        Whose workers train on rows that are too many to be gathered.
     """
 
     memory: int | None = None
     cache: Path | None = None
+    cluster: Cluster | None = None
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether rows go to disk at once."""
+        return self.cache is not None or self.cluster is not None
 
     @property
     def limit(self) -> int:
@@ -158,4 +169,4 @@ class MemoryBudget:
 
     def is_tight(self, where: str | None) -> bool:
         """Return whether the files of a source are so large that reading them must take as little memory as it can."""
-        return self.cache is not None or size_of_files(where) * COPIES > self.limit
+        return self.on_disk or size_of_files(where) * COPIES > self.limit

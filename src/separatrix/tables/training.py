@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.files import ScratchFolder
+from separatrix.geometry.rows import is_sparse
 from separatrix.stops import MaxEpochs, NoMistakes, TimeLimit, lasting
+from separatrix.svm.rowblocks.tree import in_shards, tall
 from separatrix.tables.class_weights import class_weight_of
 from separatrix.tables.disk.rowfile import RowFile
 from separatrix.tables.disk.training import DiskTraining
 from separatrix.tables.facts import Facts, TrainingProgress
-from separatrix.tables.kinds import MODELS, make, stop_rule
+from separatrix.tables.kinds import MODELS, SOLVED, make, stop_rule
 from separatrix.tables.model import TableModel
 from separatrix.tables.prepare import PreparedRows, PreparedTable
 from separatrix.tables.settings import Settings
 
 Watch = Callable[..., None]  # stage, and numbers that belong to it
+MOST_GATHERED = 1 << 25  # numbers of rows on disk
+_NOTHING_KEPT = (
+    "--resume: the training of so many rows leaves the model and its gap, and nothing to resume: fit the model anew"
+)
 
 
 @dataclass
@@ -31,10 +39,15 @@ class Trained:
     facts: dict[str, Any]
 
 
-def in_memory(rows: PreparedRows | RowFile) -> PreparedRows | None:
-    """Return rows that are in memory, or on disk and few enough to be read at once; None for others."""
+def in_memory(rows: PreparedRows | RowFile, *, solved: bool = False) -> PreparedRows | None:
+    """Return rows that are in memory, or on disk and few enough to be read at once; None for others.
+
+    For a model that is solved to a duality gap, dense rows are few where they are not trained on in shards.
+    """
     if isinstance(rows, PreparedRows):
         return rows
+    if solved and not rows.sparse and not in_shards(rows.n, rows.width) and rows.n * rows.width <= MOST_GATHERED:
+        return PreparedRows(*rows.read([(0, rows.n)]))
     whole = rows.whole()
     return None if whole is None else PreparedRows(*whole)
 
@@ -70,13 +83,23 @@ def train(table: PreparedTable, settings: Settings, before: TableModel | None, w
         estimator = _resumed(before, table.facts, estimator)
     rows = table.train
     assert isinstance(rows, PreparedRows)
+    if settings.model in SOLVED and estimator._shards_pay and not is_sparse(rows.X) and tall(*rows.X.shape):
+        estimator.set_params(warm_start=False)  # shards leave nothing to resume
+    return _trained(
+        estimator,
+        lambda: estimator._fit_codes(rows.X, rows.labels, np.array(table.classes), sample_weight=rows.weights),
+    )
+
+
+def _trained(estimator: Any, fit: Callable[[], Any]) -> Trained:
+    """Let an estimator be fitted; Ctrl-C leaves what it has learned."""
     from separatrix.estimators.contract import ConvergenceWarning
 
     interrupted = False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the status says it
         try:
-            estimator._fit_codes(rows.X, rows.labels, np.array(table.classes), sample_weight=rows.weights)
+            fit()
         except KeyboardInterrupt:
             if not getattr(getattr(estimator, "status_", None), "interrupted", False):
                 raise
@@ -86,6 +109,32 @@ def train(table: PreparedTable, settings: Settings, before: TableModel | None, w
     return Trained(estimator, ended)
 
 
+def solve(
+    table: PreparedTable, settings: Settings, before: TableModel | None, watch: Watch, verbose: int,
+    cluster: Any = None,
+) -> Trained:  # fmt: skip
+    """Train a model that is solved to a duality gap on rows on disk, here or on the workers of a cluster."""
+    if before is not None:
+        raise ValueError(_NOTHING_KEPT)
+    from separatrix.estimators.fitting import threads
+    from separatrix.estimators.sharded import check_shape
+    from separatrix.svm.rowblocks.disk_store import DiskSource
+
+    assert isinstance(table.train, RowFile)
+    check_shape(table.train.width, sparse=table.train.sparse, where=table.facts.source)
+    estimator = new_estimator(settings, table.classes, _counts(table), verbose).set_params(warm_start=False)
+    source: Any
+    with ExitStack() as stack:
+        if cluster is None:
+            scratch = stack.enter_context(ScratchFolder(table.train.folder.parent))
+            source = DiskSource(table.train, scratch, threads(estimator.n_jobs))
+        else:
+            from separatrix.tables.disk.cluster import on_workers
+
+            source = on_workers(stack.enter_context(cluster.client()), table.train)
+        return _trained(estimator, lambda: estimator._fit_source(source, np.array(table.classes)))
+
+
 def _resumed(before: TableModel, facts: Facts, made: Any) -> Any:
     """Return the estimator of an interrupted model, ready to train for the epochs that are left."""
     if before.facts.data != facts.data or before.facts.on_disk != facts.on_disk:
@@ -93,6 +142,8 @@ def _resumed(before: TableModel, facts: Facts, made: Any) -> Any:
     estimator = before.estimator
     new = {name: value for name, value in made.get_params().items() if name in ("max_iter", "stop", "verbose")}
     if "warm_start" in estimator.get_params():
+        if not estimator.warm_start:
+            raise ValueError(_NOTHING_KEPT)
         if not estimator._cut_short:
             raise ValueError("--resume: the training of this model has ended; there is nothing to resume")
         going = [state for state in estimator._states if state.ended is None or state.ended.cut]

@@ -42,7 +42,7 @@ class CompiledEngine:
             raise ValueError("steps can be observed in the reference engine only: use engine='reference'")
         self._problem = problem
         self._given = rule
-        self._rule = _core_rule(rule, 1.0)
+        self.rule = _core_rule(rule, 1.0)
         self._summed: dict[float, _core.Rule] = {}  # rules for folds of some weight, with reduction="sum"
         self._sums = check_reduction(reduction) == "sum" and batch_size != 1
         self._ties = ties(boundary)
@@ -62,7 +62,7 @@ class CompiledEngine:
     def advance(self, states: Sequence[State], plan: EpochPlan, begin: int, end: int) -> None:
         """Learn from the entries ``begin..end`` of the plan."""
         if not self._sums:
-            self._visit(states, plan, begin, end, self._rule)
+            self._visit(states, plan, begin, end, self.rule)
             return
         for first, last, weight in self._weighed_folds(plan, begin, end):
             if weight not in self._summed:
@@ -96,7 +96,7 @@ class CompiledEngine:
         for state in states:
             state.clock = clock
             if state.votes is not None:
-                votes = self._task(state).take_votes()
+                votes = self.task(state).take_votes()
                 if len(votes[0]):
                     state.votes.append(votes)
 
@@ -112,7 +112,7 @@ class CompiledEngine:
             examples,
             begin,
             end,
-            [self._task(state) for state in states],
+            [self.task(state) for state in states],
             rule,
             float(problem.bias) ** 2,
             float(states[0].clock),
@@ -151,7 +151,8 @@ class CompiledEngine:
             "overflow; scale the features first"
         )
 
-    def _task(self, state: State) -> Any:
+    def task(self, state: State) -> Any:
+        """Return the core's view of a state, made once."""
         held = self._tasks.get(id(state))
         if held is None:
             held = self._tasks[id(state)] = (state, self._make(state))

@@ -97,7 +97,7 @@ class JointCompiled(CompiledEngine):
     ) -> tuple[int, float]:
         problem, (state,) = self._problem, states
         square, clock = float(problem.bias) ** 2, float(state.clock)
-        return _core.visit_joint(problem.rows.matrix, examples, begin, end, self._task(state), rule, square, clock)
+        return _core.visit_joint(problem.rows.matrix, examples, begin, end, self.task(state), rule, square, clock)
 
     def _make(self, state: State, ties: tuple[bool, bool] | None = None) -> Any:
         assert isinstance(state, JointState)

@@ -42,14 +42,14 @@ class ArrayRows:
         there = self.to_device(w)
         if not w.any():
             return self.full(0.0)
-        parts = [self._double(part) @ there for part in self._parts]
+        parts = [self.double(part) @ there for part in self._parts]
         return parts[0] if len(parts) == 1 else self.xp.concat(parts)
 
     def back(self, *several: Any) -> list[Floats]:
         """Return ``sum r x`` for each of several r, reading the rows once."""
         together, total = self.xp.stack(several), None
         for part in self._parts:
-            one = together[:, part] @ self._double(part)
+            one = together[:, part] @ self.double(part)
             total = one if total is None else total + one
         return list(to_numpy(total))
 
@@ -60,10 +60,10 @@ class ArrayRows:
         border: Any = None
         exact = how is Precision.DOUBLE
         step = stride(self.n, self.d) if how is Precision.SAMPLE else 1
-        with _quick_products(xp, not exact):
+        with quick_products(xp, not exact):
             for part in self._parts:
                 part = slice(part.start, part.stop, step)
-                some = self._double(part) if exact else self._float(part)
+                some = self.double(part) if exact else self.single(part)
                 weights = xp.astype(t[part], some.dtype, copy=False)
                 one, edge = (some * weights[:, None]).T @ some, weights @ some
                 one, edge = (xp.astype(each, xp.float64, copy=False) for each in (one, edge))
@@ -77,7 +77,7 @@ class ArrayRows:
         """Return an upper bound on ``|x|`` of every row."""
         xp, most = self.xp, 0.0
         for part in self._parts:
-            some = self._float(part)
+            some = self.single(part)
             most = max(most, float(xp.max(xp.sum(some * some, axis=1))))
         return math.sqrt(1.001 * most + 1e-30) if math.isfinite(most) else math.inf
 
@@ -93,14 +93,16 @@ class ArrayRows:
         """Return this value for every row."""
         return self.xp.full((self.n,), value, dtype=self.xp.float64, device=self.device)
 
-    def _double(self, part: slice) -> Any:
+    def double(self, part: slice) -> Any:
+        """Return some rows in double precision."""
         return (
             self._wide[part, :]
             if self._wide is not None
             else self.xp.astype(self._values[part, :], self.xp.float64, copy=False)
         )
 
-    def _float(self, part: slice) -> Any:
+    def single(self, part: slice) -> Any:
+        """Return some rows in single precision."""
         return self.xp.astype(self._values[part, :], self.xp.float32, copy=False)
 
 
@@ -140,7 +142,7 @@ def _room(values: Any) -> float:
 
 
 @contextmanager
-def _quick_products(xp: Any, quick: bool) -> Any:
+def quick_products(xp: Any, quick: bool) -> Any:
     """Let products of float32 round their factors to the 10 bits that tensor cores read, where there are some."""
     if not quick or "torch" not in xp.__name__:
         yield

@@ -1,14 +1,16 @@
 """The arithmetic of one block: the numbers of its rows, and the sums over them that the solvers ask for.
 
-Every method returns a tuple of sums (numbers and arrays), in the order of its fields; ``least`` says which fields are
-smallest values instead. The numbers of the rows stay with the block. The functions are those of the array API standard,
-so that the same lines serve NumPy and a GPU; products with the rows are those of ``rows``.
+Every method returns a tuple of sums (numbers and arrays), in the order of its fields; ``add`` knows which fields are
+smallest or largest values instead. The numbers of the rows stay with the block. The functions are those of the array
+API standard, so that the same lines serve NumPy and a GPU; products with the rows are those of ``rows``.
 """
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from separatrix.geometry.rows import Floats
 
@@ -102,15 +104,31 @@ class Right(NamedTuple):
 class Reach(NamedTuple):
     """How far a step may go, and how the products that go to 0 change with the square of its length."""
 
-    length: float  # the smallest
+    smallest: float  # length
     bend: float
 
 
 class Extent(NamedTuple):
     """What bounds on rounding need: an upper bound on ``|x|`` of every row, and the sum of the costs."""
 
-    longest: float
+    largest: float  # length of a row
     costs: float
+
+
+def add(one: Any, other: Any) -> Any:
+    """Return the sum of two tuples of sums, field by field, or the smaller or the larger value; None adds nothing."""
+    if one is None or other is None:
+        return other if one is None else one
+    return type(one)(
+        *(
+            np.minimum(a, b)
+            if name.startswith("smallest")
+            else np.maximum(a, b)
+            if name.startswith("largest")
+            else a + b
+            for name, a, b in zip(one._fields, one, other, strict=True)
+        )
+    )
 
 
 class Block:
@@ -241,15 +259,15 @@ class Block:
         alpha = self._weight() * (wanted - self.signs * self.moved)
         surplus = (target - self.surplus * alpha) / self.alpha
         slack = (box_target + self.slack * alpha) / self.room
-        self.ahead = alpha, surplus, slack
+        self.alpha_step, self.surplus_step, self.slack_step = alpha, surplus, slack
         return self._reach(alpha, surplus, slack)
 
     def move(self, length: float) -> None:
         """Make the corrector's step."""
-        alpha, surplus, slack = self.ahead
-        self.alpha, self.room = self.alpha + length * alpha, self.room - length * alpha
-        self.surplus, self.slack = self.surplus + length * surplus, self.slack + length * slack
-        del self.ahead
+        step = length * self.alpha_step
+        self.alpha, self.room = self.alpha + step, self.room - step
+        self.surplus, self.slack = self.surplus + length * self.surplus_step, self.slack + length * self.slack_step
+        del self.alpha_step, self.surplus_step, self.slack_step
 
     def _weight(self) -> Any:
         return 1.0 / (self.surplus / self.alpha + self.slack / self.room)

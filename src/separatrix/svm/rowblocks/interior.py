@@ -43,7 +43,7 @@ def follow(
     w, b = np.zeros(store.d), 0.0
     best = BlockSolution(w, b)
     extent = store.sum("extent")
-    bound = RoundingBound(store.n, store.d, extent.longest, extent.costs)
+    bound = RoundingBound(store.n, store.d, extent.largest, extent.costs)
     exact, improved = False, 0
     store.each("centre", w, b, _START * extent.costs / store.n)
     while True:
@@ -84,13 +84,13 @@ def follow(
             exact = True  # single precision does not do
             continue
         reach: Reach = store.sum("predict", step, b, bias_step)
-        length = min(reach.length, 1.0)
+        length = min(reach.smallest, 1.0)
         ahead = (1.0 - length) * here.complement + length * length * reach.bend
         aim = mu * (max(ahead, 0.0) / here.complement) ** 3
         right: Right = store.sum("correct", b, aim)
         step, bias_step = solve(right.right, right.right_total)
         reach = store.sum("step", step, b, bias_step, aim)
-        length = min(_TO_THE_WALL * reach.length, 1.0)
+        length = min(_TO_THE_WALL * reach.smallest, 1.0)
         store.each("move", length)
         w, b = w + length * step, b + length * bias_step
         best.iterations += 1

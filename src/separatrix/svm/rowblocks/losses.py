@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from separatrix import _core
+
 
 class LogBlock:
     """``log(1 + exp(-m))``."""
@@ -34,6 +36,25 @@ class LogBlock:
         kept = 1.0 - part
         down = math.log1p(-part) if part < 1.0 else 0.0
         return kept * down * pull + ((1.0 - pull) + part * pull) * LogBlock.value(xp, m - math.log(part))
+
+
+class CoreLogBlock(LogBlock):
+    """The same from the core, with the same bits on every machine, for rows in memory."""
+
+    @staticmethod
+    def value(xp: Any, m: Any) -> Any:
+        """Return the loss."""
+        return _core.log_values(m)
+
+    @staticmethod
+    def pull(xp: Any, m: Any) -> Any:
+        """Return minus the slope."""
+        return _core.log_pulls(m)
+
+    @staticmethod
+    def scaled_divergence(xp: Any, part: float, pull: Any, m: Any) -> Any:
+        """Return how far ``(1 - part) pull`` is from being the pull of m."""
+        return _core.log_divergences((1.0 - part) * pull, m)
 
 
 class SquaredHingeBlock:

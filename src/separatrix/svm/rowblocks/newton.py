@@ -45,7 +45,7 @@ def newton(
     began = time.perf_counter()
     biased, lean = free or constant > 0, 1.0 / constant**2 if constant else 0.0
     extent = store.sum("extent")
-    bound = RoundingBound(store.n, store.d, extent.longest, extent.costs)
+    bound = RoundingBound(store.n, store.d, extent.largest, extent.costs)
     weights, bias = np.zeros(store.d), 0.0
     best = BlockSolution(weights, bias)
     fresh = True  # the scores were computed from the weights, not added up from steps

@@ -40,6 +40,34 @@ class BlockSolution:
         return self.gap + self.rounding
 
 
+@dataclass(eq=False)
+class TaskSolution:
+    """A solution as the estimators read it, with the dual weights and the slack of each row where they are kept."""
+
+    weights: Floats
+    bias: float
+    primal: float
+    gap: float
+    relative_gap: float
+    rounding: float
+    least: float  # of the values that rounding is compared with
+    alpha: Floats | None = None
+    slack: Floats | None = None
+
+    @property
+    def proven_gap(self) -> float:
+        """An upper bound on the primal value's distance from the optimum, whatever rounding did."""
+        return self.gap + self.rounding
+
+
+def of_task(solution: BlockSolution, costs: float, of_rows: tuple[Floats, Floats] | None) -> TaskSolution:
+    """Return a solution with what is known of each row; ``costs`` is the sum of all C."""
+    return TaskSolution(
+        solution.weights, solution.bias, solution.primal, solution.gap, solution.relative_gap, solution.rounding,
+        1e-16 * costs, *(of_rows or (None, None)),
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class RoundingBound:
     """Bounds on what rounding changes of the two values, for any order of the sums.

@@ -1,4 +1,4 @@
-"""Where blocks of rows live: so far all rows of one array in one block, on whatever device they are."""
+"""What the solvers ask of a store of blocks; and all rows of one array in one block, on whatever device they are."""
 
 from __future__ import annotations
 

@@ -22,12 +22,13 @@ from separatrix.tables.prepare import PreparedTable
 from separatrix.text import read_json
 
 
-def cache_key(source: Any, options: ColumnOptions, test: float, seed: int) -> str | None:
+def cache_key(source: Any, options: ColumnOptions, test: float, seed: int, *, solved: bool = False) -> str | None:
     """Return a key of all that the rows of a source depend on; None if a change of the source could go unnoticed."""
     fingerprint = source.fingerprint()
     if fingerprint is None:
         return None
-    text = json.dumps([__version__, fingerprint, asdict(options), test, seed], sort_keys=True)
+    kind = ["solved"] if solved else []  # which says how rows are prepared
+    text = json.dumps([__version__, fingerprint, asdict(options), test, seed, *kind], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 

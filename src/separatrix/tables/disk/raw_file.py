@@ -15,6 +15,12 @@ from separatrix.tables.raw_rows import RawRows, Recode
 _WINDOW = 16 << 20  # bytes of rows in memory at once
 
 
+def window_of(rows: RawRows) -> int:
+    """Return how many rows like these are read at once."""
+    width = int(rows.codes.shape[1]) + (0 if is_sparse(rows.numbers) else int(rows.numbers.shape[1]))
+    return max(1, min(1 << 16, _WINDOW // (8 * (width + 4))))
+
+
 class RawFile:
     """Rows in a folder, added at the end and read in windows.
 
@@ -45,8 +51,7 @@ class RawFile:
         ]
         self._labels = ArrayFile(folder / "labels", np.int32)
         self._weights = None if first.weights is None else ArrayFile(folder / "weights", np.float64)
-        width = (0 if self.sparse else first.numbers.shape[1]) + self._categories
-        self.window = max(1, min(1 << 16, _WINDOW // (8 * (width + 4))))  # rows
+        self.window = window_of(first)  # rows
         self.n = self.nbytes = 0
         self.recode = Recode([], None)  # to sorted levels and classes, which are known once all rows were read
 

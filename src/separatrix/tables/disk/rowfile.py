@@ -175,6 +175,16 @@ class RowFile:
         kind = np.int32 if starts[-1] < 2**31 else np.int64
         return sparse.csr_matrix((data, indices, indptr.astype(kind)), shape=(sum(sizes), self.width))
 
+    def values(self, begin: int, end: int) -> Any:
+        """Return the features of neighbouring rows."""
+        if self.sparse:
+            return self._csr([(begin, end)], [end - begin])
+        return self._dense.read(begin, end).reshape(end - begin, self.width)
+
+    def about(self, begin: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.float64] | None]:
+        """Return the labels and the weights of neighbouring rows."""
+        return self._labels.read(begin, end), None if self._weights is None else self._weights.read(begin, end)
+
     def whole(self) -> tuple[Any, NDArray[np.int32], Any] | None:
         """Return all rows, labels and weights where they are at most one group; None where they are more."""
         return self.read([(0, self.n)]) if self.nbytes <= GROUP else None

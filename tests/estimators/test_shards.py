@@ -1,0 +1,136 @@
+"""Many rows in memory are trained on in shards: the same optimum, and the same bits with any number of threads."""
+
+import numpy as np
+import pytest
+
+import separatrix as sx
+from separatrix.svm.rowblocks import sharded, tree
+from small_shards import MODELS, learned, problem
+
+pytestmark = pytest.mark.usefixtures("small_shards")
+
+SETTINGS = {
+    "free intercept": {},
+    "penalised intercept, weighted classes": {"intercept_scaling": 2.0, "class_weight": "balanced"},
+    "no intercept, large C": {"C": 100.0, "fit_intercept": False},
+}
+WEIGHTS = np.random.default_rng(1).integers(0, 4, 1500).astype(float)
+WEIGHTS[128:320] = 0.0  # whole shards among them
+
+
+def usual(loss, **how):
+    """Return a model that takes no shards."""
+    return MODELS[loss](warm_start=True, **how)
+
+
+def brackets_meet(one, other):
+    low = np.maximum(one.objective_ - one.duality_gap_, other.objective_ - other.duality_gap_)
+    return np.all(low <= np.minimum(one.objective_, other.objective_) * (1 + 1e-12))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("loss", MODELS)
+def test_threads_never_change_a_bit_and_the_optimum_is_that_of_the_usual_solvers(loss, settings):
+    X, y = problem()
+    how = {"tol": 1e-7, **SETTINGS[settings]}
+    models = [MODELS[loss](n_jobs=jobs, **how).fit(X, y, WEIGHTS) for jobs in (1, 2, 4)]
+    assert len(set(map(learned, models))) == 1
+    assert models[0].status_.converged
+    assert brackets_meet(models[0], usual(loss, **how).fit(X, y, WEIGHTS))
+
+
+def test_shards_are_used_where_rows_are_many_and_tall_and_they_are_as_fast(monkeypatch):
+    made = []
+    kept = sharded.MemoryStore.__init__
+    monkeypatch.setattr(sharded.MemoryStore, "__init__", lambda *given: (made.append(1), kept(*given))[1])
+    X, y = problem()
+    sx.LinearSVM().fit(X, y)
+    assert made
+    made.clear()
+    sx.LinearSVM().fit(X[:200], y[:200])
+    sx.LinearSVM(warm_start=True).fit(X, y)
+    sx.LinearSVM(C=0.5).fit(X, y)  # which the ascent solves faster
+    monkeypatch.setattr(tree, "_TALL", 1000)
+    sx.LogisticRegression().fit(X, y)
+    assert not made
+
+
+def test_the_cut_depends_on_the_shape_alone_and_has_at_most_4096_shards(monkeypatch):
+    monkeypatch.undo()
+    for n, d in ((1, 1), (10**5, 3), (2 * 10**6, 64), (10**9, 256), (3 * 10**9, 7)):
+        rows = tree.shard_rows(n, d)
+        assert rows & (rows - 1) == 0
+        assert -(-n // rows) <= 4096
+
+
+@pytest.mark.parametrize("loss", MODELS)
+def test_timestamps_keep_their_digits(loss):
+    X, y = problem(dtype=np.float64)
+    X[:, 1] += 1.7e9
+    one, two = MODELS[loss](tol=1e-6).fit(X, y), usual(loss, tol=1e-6).fit(X, y)
+    assert one.status_.converged
+    assert one.duality_gap_ <= 1e-4 * one.objective_
+    assert brackets_meet(one, two)
+
+
+def test_a_model_of_several_classes_and_its_dual_weights():
+    X, y = problem(classes=3)
+    model = sx.LinearSVM(tol=1e-6).fit(X, y, WEIGHTS)
+    reference = usual("hinge", tol=1e-6).fit(X, y, WEIGHTS)
+    assert brackets_meet(model, reference)
+    signed = np.zeros((3, len(y)))
+    signed[:, model.support_] = model.dual_coef_
+    assert np.allclose(signed @ X, model.coef_, atol=1e-3)
+    assert not np.any(signed[:, WEIGHTS == 0])
+    assert np.allclose(model.slack_, reference.slack_, atol=1e-3)
+
+
+def test_the_certificate_proves_the_objective():
+    X, y = problem()
+    proved = sx.LinearSVM(tol=1e-5).fit(X, y).certificate_.objective
+    assert proved.gap <= 1e-4 * proved.primal
+    assert proved.dual <= usual("hinge", tol=1e-8).fit(X, y).objective_ <= proved.primal * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("loss", MODELS)
+def test_a_time_limit_leaves_a_model_with_its_gap(loss):
+    X, y = problem()
+    model = MODELS[loss](tol=0.0, stop="time:1e-9").fit(X, y)
+    assert "time limit" in str(model.status_)
+    assert 0 < model.duality_gap_ < np.inf
+    best = usual(loss, tol=1e-8).fit(X, y).objective_
+    assert model.objective_ - model.duality_gap_ <= best <= model.objective_ * (1 + 1e-9)
+
+
+def test_ctrl_c_is_noticed_between_two_shards(monkeypatch):
+    X, y = problem()
+    visits = []
+    kept = sharded.ShardStore.look
+
+    def look(store):
+        visits.append(store)
+        store.halted = lambda: len(visits) > 200
+        kept(store)
+
+    monkeypatch.setattr(sharded.ShardStore, "look", look)
+    model = sx.LinearSVM(tol=1e-9, stop="time:1000").fit(X, y)
+    assert 200 < len(visits) < 300
+    assert 0 < model.duality_gap_ < np.inf
+    assert "time limit" in str(model.status_)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"), [(np.nan, "X contains NaN in row 700, column 2"), (3e38, r"row 700 .* overflows")]
+)
+def test_numbers_of_which_no_product_can_be_formed_are_named(value, sentence):
+    X, y = problem(dtype=np.float64)
+    X[700, 2] = value if np.isnan(value) else 1e300
+    with pytest.raises(ValueError, match=sentence):
+        sx.LinearSVM().fit(X, y)
+
+
+def test_a_model_file_holds_it(tmp_path):
+    X, y = problem(classes=3)
+    model = sx.LogisticRegression(multi_class="ovr").fit(X, y)
+    sx.save(model, tmp_path / "model.sx")
+    assert (sx.load(tmp_path / "model.sx").predict(X) == model.predict(X)).all()
