@@ -50,7 +50,8 @@ function lineText([w1, w2, b]) {
     [w2, " x₂"],
     [b, ""],
   ].filter(([value]) => Math.abs(value) > 1e-12 * most);
-  const size = (value, name) => (Math.abs(value) === 1 && name ? name.trim() : `${shown(Math.abs(value))}${name}`);
+  const size = (value, name) =>
+    shown(Math.abs(value)) === "1" && name ? name.trim() : `${shown(Math.abs(value))}${name}`;
   const sign = (value, k) => (k ? (value < 0 ? " − " : " + ") : value < 0 ? "−" : "");
   return terms.map(([value, name], k) => `${sign(value, k)}${size(value, name)}`).join("");
 }
