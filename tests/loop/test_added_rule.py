@@ -33,6 +33,7 @@ MAIN = r"""
 #include "dual.hpp"
 #include "exact.hpp"
 #include "margin.hpp"
+#include "newton.hpp"
 
 namespace sx::added {
 extern const Kernels kernels;
@@ -40,10 +41,12 @@ extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
 extern const ExactKernels exact_kernels;
 extern const DescentKernels descent_kernels;
+extern const NewtonKernels newton_kernels;
 const DualKernels dual_kernels{};  // which no rule needs
 const MarginKernels margin_kernels{};
 const ExactKernels exact_kernels{};
 const DescentKernels descent_kernels{};
+const NewtonKernels newton_kernels{};
 }  // namespace sx::added
 
 // Reads n, d, eta, epochs and the rows, each after its class, and runs the rule of the name given; prints the bias, the

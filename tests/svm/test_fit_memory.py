@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import separatrix as sx
 
-MOST = 15  # doubles for each row and feature
+MOST = 13  # doubles for each row and feature
 MODELS = {
     "log": sx.LogisticRegression(C=0.01, max_iter=6),
     "log, L1": sx.LogisticRegression(C=0.3, l1_ratio=1.0, max_iter=6),
