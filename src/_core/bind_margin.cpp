@@ -11,6 +11,7 @@
 
 #include "bind.hpp"
 #include "margin.hpp"
+#include "order.hpp"
 
 namespace {
 
@@ -20,23 +21,9 @@ using namespace nb::literals;
 // Points travel as an array of bytes: nanobind knows no structured types. svm/ascent.py has the fields.
 Point* points_of(const Vector<std::uint8_t>& bytes, std::int64_t n) {
     expect(std::int64_t(bytes.shape(0)) == n * std::int64_t(sizeof(Point)), "points and rows differ in number");
-    Point* points = reinterpret_cast<Point*>(bytes.data());
-    expect_aligned(points, "points");
-    return points;
+    expect(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Point) == 0, "points are not aligned in memory");
+    return reinterpret_cast<Point*>(bytes.data());
 }
-
-struct Random {  // splitmix64 (Steele, Lea, Flood 2014)
-    std::uint64_t state;
-
-    std::uint64_t next() {
-        std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
-
-    std::uint32_t below(std::uint32_t n) { return std::uint32_t(((next() >> 32) * n) >> 32); }
-};
 
 // The points that wait no longer, in blocks of neighbours that are shuffled as blocks: within one, memory is read in
 // order, and the blocks are small enough that a file sorted by class does no harm.
@@ -57,11 +44,13 @@ auto ascent_order(Vector<std::uint8_t> bytes, std::int64_t block, std::uint64_t 
                 rows.push_back(std::uint32_t(i));
             }
         }
-        Random random{seed * 0xd1342543de82ef95u + epoch};
+        std::uint64_t random = seed * 0xd1342543de82ef95u + epoch;
         const std::int64_t active = rows.size();
         std::vector<std::uint32_t> blocks((active + block - 1) / block);
         for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k] = std::uint32_t(k);
-        for (std::size_t k = blocks.size(); k > 1; --k) std::swap(blocks[k - 1], blocks[random.below(std::uint32_t(k))]);
+        for (std::size_t k = blocks.size(); k > 1; --k, random += kGolden) {
+            std::swap(blocks[k - 1], blocks[((mix(random) >> 32) * k) >> 32]);
+        }
         order.reserve(active);
         for (const std::uint32_t b : blocks) {
             const std::int64_t from = std::int64_t(b) * block, to = std::min(from + block, active);
@@ -80,9 +69,7 @@ std::int64_t ascend(const HeldMatrix& X, Vector<std::uint8_t> bytes, Vector<cons
     expect(0 <= begin && begin <= end && end <= std::int64_t(order.shape(0)), "begin and end must lie within the order");
     expect(0.0 < relax && relax < 2.0, "relax must lie between 0 and 2");
     expect(real.data()[drift] > 0.0, "drift must be positive");
-    expect_aligned(w.data(), "w");
-    expect_aligned(real.data(), "real");
-    expect_aligned(order.data(), "order");
+    expect_aligned(w, real, order);
     for (std::int64_t k = begin; k < end; ++k) {
         expect(std::int64_t(order.data()[k]) < X.m.rows, "order names a row that is not there");
     }
@@ -141,17 +128,14 @@ int threads_for_sums(const HeldMatrix& X) {
 
 auto combine(const HeldMatrix& X, Vector<const double> v) {
     expect(std::int64_t(v.shape(0)) == X.m.rows, "factors and rows differ in number");
-    expect_aligned(v.data(), "v");
-    std::vector<double> out(X.m.cols);
-    {
-        nb::gil_scoped_release free;
+    expect_aligned(v);
+    return made(X.m.cols, [&](double* out) {
         const int jobs = threads_for_sums(X);
         const std::vector<std::int64_t> ends = shares(X, jobs, false);
         in_parallel(jobs, jobs, [&](std::int64_t first, std::int64_t last) {
-            kernels().margin->combine(X.m, v.data(), out.data(), ends[first], ends[last]);
+            kernels().margin->combine(X.m, v.data(), out, ends[first], ends[last]);
         });
-    }
-    return to_numpy(std::move(out));
+    });
 }
 
 // The end of the rows that are worth a look at what the caller wants: after so much work, and a whole number of groups of
@@ -166,7 +150,7 @@ std::int64_t next_look(const double* t, std::int64_t begin, std::int64_t rows, d
 auto gram(const HeldMatrix& X, Vector<const double> t, const std::optional<nb::callable>& look) {
     expect(std::int64_t(t.shape(0)) == X.m.rows, "factors and rows differ in number");
     expect(X.m.cols < (std::int64_t(1) << 16), "the products of all pairs of this many columns do not fit in memory");
-    expect_aligned(t.data(), "t");
+    expect_aligned(t);
     const std::size_t d = X.m.cols + 1;
     std::vector<double> out(d * d);
     {
@@ -193,7 +177,7 @@ auto gram(const HeldMatrix& X, Vector<const double> t, const std::optional<nb::c
 
 void factor(Table<double> a, double least, double replaced, const std::optional<nb::callable>& look) {
     expect(a.shape(0) == a.shape(1), "a matrix to factor must be square");
-    expect_aligned(a.data(), "a");
+    expect_aligned(a);
     const auto n = std::int64_t(a.shape(0));
     nb::gil_scoped_release free;
     for (std::int64_t begin = 0, end; begin < n; begin = end) {
@@ -211,8 +195,7 @@ void factor(Table<double> a, double least, double replaced, const std::optional<
 void substitute(Table<const double> factor, Vector<double> b) {
     const std::int64_t n = factor.shape(0);
     expect(n == std::int64_t(factor.shape(1)) && n == std::int64_t(b.shape(0)), "factor and right side differ in size");
-    expect_aligned(factor.data(), "factor");
-    expect_aligned(b.data(), "b");
+    expect_aligned(factor, b);
     const double* l = factor.data();
     double* x = b.data();
     nb::gil_scoped_release free;
@@ -225,16 +208,14 @@ void substitute(Table<const double> factor, Vector<double> b) {
 
 double dot(Vector<const double> a, Vector<const double> b) {
     expect(a.shape(0) == b.shape(0), "vectors differ in length");
-    expect_aligned(a.data(), "a");
-    expect_aligned(b.data(), "b");
+    expect_aligned(a, b);
     nb::gil_scoped_release free;
     return kernels().margin->dot(a.data(), b.data(), a.shape(0));
 }
 
 double reach(Vector<const double> value, Vector<const double> way, double sign) {
     expect(value.shape(0) == way.shape(0), "vectors differ in length");
-    expect_aligned(value.data(), "value");
-    expect_aligned(way.data(), "way");
+    expect_aligned(value, way);
     nb::gil_scoped_release free;
     return kernels().margin->reach(value.data(), way.data(), sign, value.shape(0));
 }
