@@ -228,9 +228,13 @@ auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bia
     std::vector<double> out(std::size_t(X.m.rows) * n_tasks);
     {
         nb::gil_scoped_release free;
+        const bool aligned = X.m.layout == Layout::dense && X.m.rows > kLine;  // see AlignedWeights
+        std::vector<double> store(aligned ? w.size() + kLine : 0);
+        const double* weights = w.data();
+        if (aligned) weights = std::copy_n(weights, w.size(), line_from(store.data())) - w.size();
         const int jobs = std::max(n_jobs, threads_for(double(stored_numbers(X.m)) * double(n_tasks)));
         in_parallel(X.m.rows, jobs, [&](std::int64_t first, std::int64_t last) {
-            kernels().decide(X.m, first, last, w.data(), bias.data(), int(n_tasks), out.data());
+            kernels().decide(X.m, first, last, weights, bias.data(), int(n_tasks), out.data());
         });
     }
     return to_numpy(std::move(out), {std::size_t(X.m.rows), std::size_t(n_tasks)});

@@ -52,6 +52,14 @@ inline auto as_tuple(std::int64_t bad, const Tally& t) {
     return std::make_tuple(bad, t.zero_one, t.perceptron, t.squared, t.log, t.hinge, t.squared_hinge);
 }
 
+constexpr std::int64_t kLine = 8;  // doubles of a cache line
+
+// The first double from here on that begins a cache line, at most kLine - 1 behind.
+inline double* line_from(double* p) {
+    while (reinterpret_cast<std::uintptr_t>(p) % (kLine * sizeof(double)) != 0) ++p;
+    return p;
+}
+
 // Weights at the start of cache lines while dense rows are visited: a vector that lies across two lines takes twice as
 // long to read and to write, and NumPy's arrays mostly do.
 class AlignedWeights {
@@ -59,8 +67,7 @@ public:
     AlignedWeights(const Matrix& m, std::size_t n_vectors) : cols_(m.cols), dense_(m.layout == Layout::dense) {
         if (!dense_) return;
         store_.resize(room() * n_vectors + kLine);
-        next_ = store_.data();
-        while (reinterpret_cast<std::uintptr_t>(next_) % (kLine * sizeof(double)) != 0) ++next_;
+        next_ = line_from(store_.data());
     }
 
     double* take(double* theirs) {
@@ -77,7 +84,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t kLine = 8;
     std::size_t room() const { return std::size_t((cols_ + kLine - 1) / kLine * kLine); }
 
     std::int64_t cols_;
