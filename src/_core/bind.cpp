@@ -171,8 +171,10 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     // For one or two tasks the reading of the row takes all the time there is: quick predictions would not be quicker.
     if (lengths && one_by_one && plain.size() >= 3 && rule.number == 0) {
         pass.lengths = lengths->data();
-        shadows.resize(plain.size() * std::size_t(X.m.cols));
-        for (std::size_t k = 0; k < plain.size(); ++k) plain[k].shadow = shadows.data() + k * X.m.cols;
+        constexpr std::size_t line = 2 * kLine;  // floats
+        const std::size_t room = (std::size_t(X.m.cols) + line - 1) / line * line;
+        shadows.resize(plain.size() * room + line);
+        for (std::size_t k = 0; k < plain.size(); ++k) plain[k].shadow = line_from(shadows.data()) + k * room;
     }
     std::mutex together;
     std::int64_t bad = all_good;

@@ -54,8 +54,9 @@ inline auto as_tuple(std::int64_t bad, const Tally& t) {
 
 constexpr std::int64_t kLine = 8;  // doubles of a cache line
 
-// The first double from here on that begins a cache line, at most kLine - 1 behind.
-inline double* line_from(double* p) {
+// The first number from here on that begins a cache line.
+template <class T>
+T* line_from(T* p) {
     while (reinterpret_cast<std::uintptr_t>(p) % (kLine * sizeof(double)) != 0) ++p;
     return p;
 }
