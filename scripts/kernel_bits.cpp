@@ -146,24 +146,31 @@ struct NamedRule {
     double parameters[kMostParameters];
     bool full = false;  // of a spread
 };
-const NamedRule kRules[] = {
-    {"perceptron", "threshold", {0.3, 0.0}}, {"margin", "threshold", {0.7, 1.5}},
+// Where 0.5 for every parameter would not do, or is not enough; all other rules of the core come by themselves.
+const NamedRule kSettings[] = {
+    {"perceptron", "threshold", {0.3, 0.0}},  {"margin", "threshold", {0.7, 1.5}},
     {"squared", "squared", {0.1, 0.05, 1.0}}, {"log", "log", {0.4, 0.05, 0.0}},
     {"hinge", "hinge", {0.2, 0.01, 0.0}},     {"pegasos", "pegasos", {0.05, 4.0, 1.0}},
-    {"pa", "pa", {}},                         {"pa1", "pa1", {0.1}},
-    {"pa2", "pa2", {0.1}},                    {"arow", "arow", {0.5}},
-    {"arow-full", "arow", {0.5}, true},       {"nherd", "nherd", {0.5}},
+    {"pa1", "pa1", {0.1}},                    {"pa2", "pa2", {0.1}},
+    {"arow", "arow", {0.5}},                  {"arow-full", "arow", {0.5}, true},
     {"scw1", "scw1", {0.5, 1.25}},            {"scw2-full", "scw2", {0.5, 1.25}, true},
     {"romma", "romma", {0.0}},                {"romma-aggressive", "romma", {1.0}},
     {"alma", "alma", {0.75}},                 {"sop", "sop", {0.5}},
     {"sop-full", "sop", {0.5}, true},
 };
 
-int number_of(const NamedRule& named) {
+// Call work(rule, number) for every rule of the core in each of its settings.
+template <class Work>
+void each_rule(Work work) {
     for (int k = 0; k < core.n_rules; ++k) {
-        if (strcmp(core.rules[k].name, named.kind) == 0) return k;
+        bool listed = false;
+        for (const NamedRule& setting : kSettings) {
+            if (strcmp(core.rules[k].name, setting.kind) != 0) continue;
+            listed = true;
+            work(setting, k);
+        }
+        if (!listed) work(NamedRule{core.rules[k].name, core.rules[k].name, {0.5, 0.5, 0.5, 0.5}}, k);
     }
-    abort();
 }
 
 struct Votes {
@@ -194,9 +201,9 @@ BinaryTask new_task(int64_t positive, bool steps) {
 }
 
 // Three epochs of a rule, one example at a time (size 1) or in folds; `quick` looks in single precision first.
-void learn(const char* how, const NamedRule& named, int which, bool weighted, int64_t size, bool quick) {
+void learn(const char* how, const NamedRule& named, int number, int which, bool weighted, int64_t size, bool quick) {
     const Matrix X = layout(which);
-    Rule rule{number_of(named), {}};
+    Rule rule{number, {}};
     memcpy(rule.parameters, named.parameters, sizeof rule.parameters);
     const RuleFacts& facts = core.rules[rule.number];
     const bool steps = strcmp(facts.name, "threshold") == 0;
@@ -354,12 +361,12 @@ void margins(int which) {
 
 // ------------------------------------------------------------------------------------------------ kernel rows
 
-template <class T, class Add, class Smo>
-void kernel_rows(const T* store, const char* name, Add add_rows, Smo smo) {
+template <class T>
+void kernel_rows(const T* store, const char* name, const RowKernels<T>& kernels) {
     int64_t* slots = zeros<int64_t>(kRows);
     for (int64_t i = 0; i < kRows; ++i) slots[i] = i;
     double* sums = zeros<double>(kRows);
-    add_rows({store, kRows, slots, kRows}, drawn(kRows, 13), 0, kRows, sums);
+    kernels.add_rows({store, kRows, slots, kRows}, drawn(kRows, 13), 0, kRows, sums);
     Hash added, solved;
     added.numbers(sums, kRows);
     added.print("add-rows", name);
@@ -374,7 +381,7 @@ void kernel_rows(const T* store, const char* name, Add add_rows, Smo smo) {
         part[4][a] = -part[1][a];
     }
     const int64_t steps =
-        smo({K, kChosen, kPadded, part[0], part[1], part[2], part[3], part[4], part[5], part[6]}, 1e-6, 500);
+        kernels.smo({K, kChosen, kPadded, part[0], part[1], part[2], part[3], part[4], part[5], part[6]}, 1e-6, 500);
     solved.word(uint64_t(steps));
     solved.numbers(part[3], kChosen);
     solved.print("smo", name);
@@ -398,8 +405,8 @@ void duals() {
     Hash exponentials;
     for (int64_t i = 0; i < kRows * kRows; ++i) exponentials.number(wide[i] = double(gaussian[i]));
     exponentials.print("exponentials");
-    kernel_rows<float>(gaussian, "float32", core.dual->add_rows_f32, core.dual->smo_f32);
-    kernel_rows<double>(linear, "float64", core.dual->add_rows_f64, core.dual->smo_f64);
+    kernel_rows<float>(gaussian, "float32", core.dual->f32);
+    kernel_rows<double>(linear, "float64", core.dual->f64);
 
     const BinaryTask t = new_task(1, true);
     BinaryTask task = t;
@@ -430,16 +437,16 @@ void duals() {
 int main() {
     make_data();
     for (int which = 0; which < 4; ++which) {
-        for (const NamedRule& rule : kRules) {
+        each_rule([&](const NamedRule& rule, int number) {
             for (int weighted = 0; weighted < 2; ++weighted) {
-                learn("visit", rule, which, weighted == 1, 1, false);
-                if (core.rules[number_of(rule)].folds) {
-                    learn("fold", rule, which, weighted == 1, 8, false);
-                    learn("batch", rule, which, weighted == 1, kRows, false);
+                learn("visit", rule, number, which, weighted == 1, 1, false);
+                if (core.rules[number].folds) {
+                    learn("fold", rule, number, which, weighted == 1, 8, false);
+                    learn("batch", rule, number, which, weighted == 1, kRows, false);
                 }
-                if (which == 1 && strcmp(rule.kind, "threshold") == 0) learn("quick", rule, which, weighted == 1, 1, true);
+                if (which == 1 && number == 0) learn("quick", rule, number, which, weighted == 1, 1, true);
             }
-        }
+        });
         looks(which);
         margins(which);
     }

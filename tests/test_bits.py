@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
@@ -46,6 +47,18 @@ def test_every_build_of_the_kernels_gives_the_bits_of_the_file(build):
         assert script("kernel_bits").lines() == expected("kernel_bits.txt")
     finally:
         _core.use_build(before)
+
+
+def test_both_scripts_of_the_kernels_have_every_rule_of_the_core_in_the_same_settings():
+    ours = script("kernel_bits")
+    text = (ROOT / "scripts" / "kernel_bits.cpp").read_text()
+    listed = text[text.index("kSettings[] = {") : text.index("// Call work(rule, number)")]
+    theirs = {
+        name: (kernel, [float(number) for number in numbers.split(",")], bool(full))
+        for name, kernel, numbers, full in re.findall(r'\{"([\w-]+)", "(\w+)", \{([^}]+)\}(, true)?\}', listed)
+    }
+    assert theirs == {name: (*setting, name.endswith("-full")) for name, setting in ours.SETTINGS.items()}
+    assert list(dict.fromkeys(kernel for kernel, _ in ours.RULES.values())) == list(_core.RULES)
 
 
 def test_the_lines_of_the_kernels_would_show_another_order_of_a_sum():

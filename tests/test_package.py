@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_public_names_are_these():
-    assert sx.__all__ == [
+    assert sx.__all__ == sorted([
         "ALMA",
         "AROW",
         "NHERD",
@@ -64,7 +64,7 @@ def test_the_public_names_are_these():
         "stream",
         "trace",
         "tune",
-    ]
+    ])  # fmt: skip
     assert all(getattr(sx, name) is not None for name in sx.__all__)
     assert set(sx.__all__) <= set(dir(sx))
     assert sx.plots.__name__ == "separatrix.plots"

@@ -47,7 +47,7 @@ struct HeldTask {
     std::int64_t cols;
     std::unique_ptr<Votes> votes;
     std::vector<double> direction, pairs;  // scratch for a full spread, and for a diagonal one of sparse rows
-    nb::object arrays[6];
+    nb::object arrays;
 };
 
 void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std::int64_t> count,
@@ -55,27 +55,18 @@ void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std
                std::int32_t positive, std::pair<bool, bool> tie_is_mistake, bool vote,
                std::optional<Numbers> spread) {
     const std::size_t n = w.shape(0);
-    expect(real.shape(0) == std::size_t(real_slots), "real needs " + std::to_string(int(real_slots)) + " slots");
-    expect(count.shape(0) == std::size_t(count_slots), "count needs " + std::to_string(int(count_slots)) + " slots");
+    expect_slots(real, count);
     expect(!average_correction || average_correction->shape(0) == n, "average_correction and w differ in length");
     expect(!pocket || pocket->shape(0) == n, "pocket and w differ in length");
-    expect_aligned(w.data(), "w");
-    expect_aligned(real.data(), "real");
-    expect_aligned(count.data(), "count");
-    if (average_correction) expect_aligned(average_correction->data(), "average_correction");
-    if (pocket) expect_aligned(pocket->data(), "pocket");
-    bool full = false;
-    if (spread) {
-        full = spread->ndim() == 2;
-        expect((spread->ndim() == 1 || full) && spread->shape(0) == n + 1 && (!full || spread->shape(1) == n + 1),
-               "a spread has one number more than w, or that many squared");
-        expect_aligned(spread->data(), "spread");
-    }
+    expect_aligned(w, average_correction, pocket, spread);
+    const bool full = spread && spread->ndim() == 2;
+    expect(!spread || ((spread->ndim() == 1 || full) && spread->shape(0) == n + 1 && (!full || spread->shape(1) == n + 1)),
+           "a spread has one number more than w, or that many squared");
     BinaryTask t{};
     t.w = w.data();
-    t.spread = spread ? spread->data() : nullptr;
-    t.average_correction = average_correction ? average_correction->data() : nullptr;
-    t.pocket = pocket ? pocket->data() : nullptr;
+    t.spread = data_of(spread);
+    t.average_correction = data_of(average_correction);
+    t.pocket = data_of(pocket);
     t.real = real.data();
     t.count = count.data();
     t.positive = positive;
@@ -85,17 +76,14 @@ void make_task(HeldTask* held, Vector<double> w, Vector<double> real, Vector<std
     if (vote) t.votes = {votes.get(), &Votes::push};
     std::vector<double> direction(full ? n + 1 : 0);
     new (held) HeldTask{t, std::int64_t(n), std::move(votes), std::move(direction), {},
-                        {nb::cast(w), nb::cast(real), nb::cast(count),
-                         average_correction ? nb::cast(*average_correction) : nb::none(),
-                         pocket ? nb::cast(*pocket) : nb::none(), spread ? nb::cast(*spread) : nb::none()}};
+                        nb::make_tuple(w, real, count, average_correction, pocket, spread)};
     if (full) held->t.direction = held->direction.data();
 }
 
 nb::tuple take_votes(HeldTask& held) {
     Votes taken;
     if (held.votes) std::swap(taken, *held.votes);
-    return nb::make_tuple(to_numpy(std::move(taken.row)), to_numpy(std::move(taken.signed_tau)),
-                          to_numpy(std::move(taken.time)));
+    return taken.taken();
 }
 
 // ---------------------------------------------------------------------------------------------- the loops
@@ -142,7 +130,7 @@ nb::dict rules() {
 
 // Check that edges lead from begin to end, and return the length of the longest step.
 std::int64_t longest_fold(const Vector<const std::int64_t>& edges, std::int64_t begin, std::int64_t end) {
-    expect_aligned(edges.data(), "edges");
+    expect_aligned(edges);
     const std::size_t n = edges.shape(0);
     expect(n >= 1 && edges.data()[0] == begin && edges.data()[n - 1] == end, "edges must lead from begin to end");
     std::int64_t longest = 0;
@@ -173,18 +161,20 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
         whole |= task->t.pocket != nullptr;
         plain.push_back(task->t);
     }
-    Pass pass = examples.pass(X.m, begin, end, whole, bias_square, clock);
+    Pass pass = examples.pass(X.m.rows, begin, end, whole, bias_square, clock);
     std::vector<float> shadows;
     if (lengths) {
         expect(std::int64_t(lengths->shape(0)) == X.m.rows, "lengths and rows differ in number");
         expect(X.m.layout == Layout::dense && X.m.value == Value::f32, "lengths are for dense float32 rows");
-        expect_aligned(lengths->data(), "lengths");
+        expect_aligned(lengths);
     }
     // For one or two tasks the reading of the row takes all the time there is: quick predictions would not be quicker.
     if (lengths && one_by_one && plain.size() >= 3 && rule.number == 0) {
         pass.lengths = lengths->data();
-        shadows.resize(plain.size() * std::size_t(X.m.cols));
-        for (std::size_t k = 0; k < plain.size(); ++k) plain[k].shadow = shadows.data() + k * X.m.cols;
+        constexpr std::size_t line = 2 * kLine;  // floats
+        const std::size_t room = (std::size_t(X.m.cols) + line - 1) / line * line;
+        shadows.resize(plain.size() * room + line);
+        for (std::size_t k = 0; k < plain.size(); ++k) plain[k].shadow = line_from(shadows.data()) + k * room;
     }
     std::mutex together;
     std::int64_t bad = all_good;
@@ -224,39 +214,36 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
 auto tally(const HeldMatrix& X, const Examples& examples, std::int64_t begin, std::int64_t end,
            const HeldTask& task, bool smooth) {
     expect(task.cols == X.m.cols, "a task's weights and the columns of X differ in number");
-    const Pass pass = examples.pass(X.m, begin, end, false, 0.0, 0.0);
+    const Pass pass = examples.pass(X.m.rows, begin, end, false, 0.0, 0.0);
     Tally seen{};
     nb::gil_scoped_release free;
     const std::int64_t bad = kernels().tally(X.m, pass, task.t, smooth, &seen);
-    return std::make_tuple(bad, seen.zero_one, seen.perceptron, seen.squared, seen.log, seen.hinge,
-                           seen.squared_hinge);
+    return as_tuple(bad, seen);
 }
 
 auto decide(const HeldMatrix& X, Table<const double> w, Vector<const double> bias, int n_jobs) {
     const std::int64_t n_tasks = w.shape(0);
     expect(std::int64_t(w.shape(1)) == X.m.cols, "weights and columns of X differ in number");
     expect(std::int64_t(bias.shape(0)) == n_tasks, "weights and biases differ in number");
-    expect_aligned(w.data(), "w");
-    expect_aligned(bias.data(), "bias");
+    expect_aligned(w, bias);
     expect(X.m.rows == 0 || n_tasks <= PTRDIFF_MAX / 8 / X.m.rows, "the activations do not fit in memory");
     std::vector<double> out(std::size_t(X.m.rows) * n_tasks);
     {
         nb::gil_scoped_release free;
+        const bool aligned = X.m.layout == Layout::dense && X.m.rows > kLine;  // see AlignedWeights
+        std::vector<double> store(aligned ? w.size() + kLine : 0);
+        const double* weights = w.data();
+        if (aligned) weights = std::copy_n(weights, w.size(), line_from(store.data())) - w.size();
         const int jobs = std::max(n_jobs, threads_for(double(stored_numbers(X.m)) * double(n_tasks)));
         in_parallel(X.m.rows, jobs, [&](std::int64_t first, std::int64_t last) {
-            kernels().decide(X.m, first, last, w.data(), bias.data(), int(n_tasks), out.data());
+            kernels().decide(X.m, first, last, weights, bias.data(), int(n_tasks), out.data());
         });
     }
     return to_numpy(std::move(out), {std::size_t(X.m.rows), std::size_t(n_tasks)});
 }
 
 auto square_norms(const HeldMatrix& X) {
-    std::vector<double> out(X.m.rows);
-    {
-        nb::gil_scoped_release free;
-        kernels().square_norms(X.m, out.data());
-    }
-    return to_numpy(std::move(out));
+    return made(X.m.rows, [&](double* out) { kernels().square_norms(X.m, out); });
 }
 
 std::int64_t first_bad_row(const HeldMatrix& X, std::int64_t begin, std::int64_t end) {
@@ -268,7 +255,7 @@ std::int64_t first_bad_row(const HeldMatrix& X, std::int64_t begin, std::int64_t
 void make_shuffler(Shuffler* held, const HeldMatrix& X, const Examples& examples, std::uint64_t seed,
                    std::uint64_t first) {
     expect(X.m.rows < (std::int64_t(1) << 32), "an order can hold at most 2^32 - 1 rows");
-    const Pass pass = examples.pass(X.m, 0, 0, false, 0.0, 0.0);
+    const Pass pass = examples.pass(X.m.rows, 0, 0, false, 0.0, 0.0);
     nb::gil_scoped_release free;
     new (held) Shuffler(X.m, pass.codes, pass.weights, seed, first);
 }

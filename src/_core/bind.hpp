@@ -4,7 +4,9 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,9 +30,23 @@ inline void expect(bool holds, const std::string& message) {
     if (!holds) refuse(message);
 }
 
-template <class T>
-void expect_aligned(const T* data, const char* name) {
-    expect(reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0, std::string(name) + " is not aligned in memory");
+// Whether an array lies where the processor reads its numbers, which a view of bytes need not; one that is not there does.
+template <class Array>
+bool is_aligned(const Array& array) {
+    if constexpr (requires { array.has_value(); }) {
+        return !array || is_aligned(*array);
+    } else {
+        return reinterpret_cast<std::uintptr_t>(array.data()) % alignof(std::remove_pointer_t<decltype(array.data())>) == 0;
+    }
+}
+template <class... Arrays>
+void expect_aligned(const Arrays&... arrays) {
+    expect((is_aligned(arrays) && ...), "an array is not aligned in memory");
+}
+
+template <class Array>
+auto* data_of(const std::optional<Array>& array) {
+    return array ? array->data() : nullptr;
 }
 
 template <class T>
@@ -46,23 +62,37 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values) {
     return to_numpy(std::move(values), {n});
 }
 
+// n numbers that work(pointer) makes, without the GIL.
+template <class Work>
+auto made(std::int64_t n, Work work) {
+    std::vector<double> out(n);
+    {
+        nb::gil_scoped_release free;
+        work(out.data());
+    }
+    return to_numpy(std::move(out));
+}
+
 struct HeldMatrix {
     Matrix m;
     nb::object data, indices, indptr, centre;  // keep the arrays alive
-    bool canonical = true;             // columns strictly ascending in every row
+    bool canonical = true;                     // columns strictly ascending in every row
 };
 
 // How many numbers a matrix holds.
 inline std::int64_t stored_numbers(const Matrix& m) {
     if (m.layout == Layout::dense) return m.rows * m.cols;
-    return m.index == Index::i32 ? std::int64_t(static_cast<const std::int32_t*>(m.indptr)[m.rows])
-                                 : static_cast<const std::int64_t*>(m.indptr)[m.rows];
+    return with_csr(m, [&](const auto*, const auto* indptr) { return std::int64_t(indptr[m.rows]); });
 }
 
 // Receives the records of a VoteSink.
 struct Votes {
     std::vector<std::int64_t> row;
     std::vector<double> signed_tau, time;
+
+    nb::tuple taken() {
+        return nb::make_tuple(to_numpy(std::move(row)), to_numpy(std::move(signed_tau)), to_numpy(std::move(time)));
+    }
 
     static void push(void* owner, std::int64_t row, double signed_tau, double time) {
         auto* votes = static_cast<Votes*>(owner);
@@ -71,6 +101,12 @@ struct Votes {
         votes->time.push_back(time);
     }
 };
+
+inline void expect_slots(const Vector<double>& real, const Vector<std::int64_t>& count) {
+    expect(real.shape(0) == std::size_t(real_slots), "real needs " + std::to_string(int(real_slots)) + " slots");
+    expect(count.shape(0) == std::size_t(count_slots), "count needs " + std::to_string(int(count_slots)) + " slots");
+    expect_aligned(real, count);
+}
 
 const Kernels& kernels();  // of the build in use
 

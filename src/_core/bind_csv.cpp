@@ -52,26 +52,6 @@ nb::object table(std::unique_ptr<T[]>&& values, std::int64_t rows, std::int64_t 
     return nb::cast(nb::ndarray<nb::numpy, T>(kept, 2, shape, owner));
 }
 
-auto feed(HeldCsv& self, nb::handle bytes) {
-    const Bytes text(bytes);
-    const Turn::Held held(self.turn);
-    CsvBlock block;
-    std::exception_ptr problem;
-    {
-        nb::gil_scoped_release free;
-        try {
-            block = self.reader.feed(text.data(), text.size());
-        } catch (...) {
-            problem = std::current_exception();
-        }
-    }
-    if (problem) std::rethrow_exception(problem);
-    if (!block.numbers) block.numbers.reset(new double[0]);
-    if (!block.labels) block.labels.reset(new std::int32_t[0]);
-    return std::make_tuple(table(std::move(block.numbers), block.rows, self.reader.numbers()),
-                           table(std::move(block.labels), block.rows, self.reader.labels()));
-}
-
 nb::list levels(HeldCsv& self, std::int64_t k) {
     const Turn::Held held(self.turn);
     expect(0 <= k && k < self.reader.labels(), "there is no such column of labels");
@@ -158,6 +138,14 @@ auto read_freely(Held& self, nb::handle bytes, Read read) {
         if (problem) std::rethrow_exception(problem);
         return std::move(out);
     });
+}
+
+auto feed(HeldCsv& self, nb::handle bytes) {
+    CsvBlock block = read_freely(self, bytes, [&](const Bytes& text) { return self.reader.feed(text.data(), text.size()); });
+    if (!block.numbers) block.numbers.reset(new double[0]);
+    if (!block.labels) block.labels.reset(new std::int32_t[0]);
+    return std::make_tuple(table(std::move(block.numbers), block.rows, self.reader.numbers()),
+                           table(std::move(block.labels), block.rows, self.reader.labels()));
 }
 
 template <class Held>

@@ -22,7 +22,7 @@ nb::object hold(std::vector<T>&& values, const void** data) {
 }
 
 void expect_chosen(const Indices& chosen, std::int64_t n) {
-    expect_aligned(chosen.data(), "chosen");
+    expect_aligned(chosen);
     std::int64_t last = -1;
     for (std::size_t k = 0; k < chosen.shape(0); ++k) {
         const std::int64_t j = chosen.data()[k];
@@ -115,8 +115,7 @@ HeldMatrix sparse_columns(const Matrix& m, const Indices& chosen, double constan
 template <class T, class Out>
 HeldMatrix columns_of(const Matrix& m, const Indices& chosen, double constant) {
     if (m.layout == Layout::dense) return dense_columns<T, Out>(m, chosen, constant);
-    return m.index == Index::i32 ? sparse_columns<T, Out, std::uint32_t>(m, chosen, constant)
-                                 : sparse_columns<T, Out, std::int64_t>(m, chosen, constant);
+    return with_csr(m, [&]<class I>(const I*, const I*) { return sparse_columns<T, Out, I>(m, chosen, constant); });
 }
 
 HeldMatrix columns(const HeldMatrix& X, Indices chosen, double constant) {
@@ -163,8 +162,7 @@ HeldMatrix sparse_turned(const Matrix& m, const Indices& chosen) {
 template <class T>
 HeldMatrix turned_as(const Matrix& m, const Indices& chosen) {
     if (m.layout == Layout::csr) {
-        return m.index == Index::i32 ? sparse_turned<T, std::uint32_t>(m, chosen)
-                                     : sparse_turned<T, std::int64_t>(m, chosen);
+        return with_csr(m, [&]<class I>(const I*, const I*) { return sparse_turned<T, I>(m, chosen); });
     }
     const std::int64_t k = chosen.shape(0), n = m.cols;
     std::vector<T> values(n * k);
@@ -188,10 +186,10 @@ HeldMatrix turned_as(const Matrix& m, const Indices& chosen) {
 auto stored(const HeldMatrix& columns) {
     const Matrix& m = columns.m;
     std::vector<double> out(m.rows, double(m.cols));
-    for (std::int64_t j = 0; m.layout == Layout::csr && j < m.rows; ++j) {
-        out[j] = m.index == Index::i32
-                     ? double(static_cast<const std::uint32_t*>(m.indptr)[j + 1] - static_cast<const std::uint32_t*>(m.indptr)[j])
-                     : double(static_cast<const std::int64_t*>(m.indptr)[j + 1] - static_cast<const std::int64_t*>(m.indptr)[j]);
+    if (m.layout == Layout::csr) {
+        with_csr(m, [&](const auto*, const auto* indptr) {
+            for (std::int64_t j = 0; j < m.rows; ++j) out[j] = double(indptr[j + 1] - indptr[j]);
+        });
     }
     return to_numpy(std::move(out));
 }
@@ -205,9 +203,7 @@ Losses losses_of(bool squared, const Vector<const double>& scores, double bias, 
                  const Vector<const double>& costs) {
     const std::size_t n = scores.shape(0);
     expect(signs.shape(0) == n && costs.shape(0) == n, "scores, signs and costs differ in number");
-    expect_aligned(scores.data(), "scores");
-    expect_aligned(signs.data(), "signs");
-    expect_aligned(costs.data(), "costs");
+    expect_aligned(scores, signs, costs);
     return {squared ? Smooth::squared_hinge : Smooth::log, std::int64_t(n), scores.data(), nullptr, 0.0, bias,
             signs.data(), costs.data()};
 }
@@ -229,7 +225,7 @@ double loss_along(bool squared, Vector<const double> scores, Vector<const double
                   Vector<const double> signs, Vector<const double> costs) {
     Losses job = losses_of(squared, scores, bias, signs, costs);
     expect(along.shape(0) == scores.shape(0), "scores and steps differ in number");
-    expect_aligned(along.data(), "along");
+    expect_aligned(along);
     job.along = along.data();
     job.length = length;
     nb::gil_scoped_release free;
@@ -240,15 +236,14 @@ double apart(bool squared, Vector<const double> scores, double bias, Vector<cons
              Vector<const double> costs, Vector<const double> alpha, double scale) {
     const Losses job = losses_of(squared, scores, bias, signs, costs);
     expect(alpha.shape(0) == scores.shape(0), "scores and alpha differ in number");
-    expect_aligned(alpha.data(), "alpha");
+    expect_aligned(alpha);
     nb::gil_scoped_release free;
     return kernels().descent->apart(job, alpha.data(), scale);
 }
 
 auto penalty_gap(Vector<const double> w, Vector<const double> z, double scale, double ridge, double lasso) {
     expect(w.shape(0) == z.shape(0), "weights and slopes differ in number");
-    expect_aligned(w.data(), "w");
-    expect_aligned(z.data(), "z");
+    expect_aligned(w, z);
     PenaltyGap out;
     {
         nb::gil_scoped_release free;
@@ -258,71 +253,49 @@ auto penalty_gap(Vector<const double> w, Vector<const double> z, double scale, d
 }
 
 double largest(Vector<const double> z) {
-    expect_aligned(z.data(), "z");
+    expect_aligned(z);
     nb::gil_scoped_release free;
     return kernels().descent->largest(z.data(), z.shape(0));
 }
 
 auto combine_precisely(const HeldMatrix& X, Vector<const double> v) {
     expect(std::int64_t(v.shape(0)) == X.m.rows, "factors and rows differ in number");
-    expect_aligned(v.data(), "v");
-    std::vector<double> out(X.m.cols), errors(X.m.cols);
-    {
-        nb::gil_scoped_release free;
-        kernels().descent->combine_precisely(X.m, v.data(), out.data(), errors.data());
-    }
-    return to_numpy(std::move(out));
+    expect_aligned(v);
+    return made(X.m.cols, [&](double* out) {
+        std::vector<double> errors(X.m.cols);
+        kernels().descent->combine_precisely(X.m, v.data(), out, errors.data());
+    });
 }
 
 auto log_values(Vector<const double> m) {
-    expect_aligned(m.data(), "m");
-    std::vector<double> out(m.shape(0));
-    {
-        nb::gil_scoped_release free;
-        kernels().descent->log_losses(m.data(), m.shape(0), out.data(), nullptr);
-    }
-    return to_numpy(std::move(out));
+    expect_aligned(m);
+    return made(m.shape(0), [&](double* out) { kernels().descent->log_losses(m.data(), m.shape(0), out, nullptr); });
 }
 
 auto log_pulls(Vector<const double> m) {
-    expect_aligned(m.data(), "m");
-    std::vector<double> out(m.shape(0));
-    {
-        nb::gil_scoped_release free;
-        kernels().descent->log_losses(m.data(), m.shape(0), nullptr, out.data());
-    }
-    return to_numpy(std::move(out));
+    expect_aligned(m);
+    return made(m.shape(0), [&](double* out) { kernels().descent->log_losses(m.data(), m.shape(0), nullptr, out); });
 }
 
 auto log_divergences(Vector<const double> p, Vector<const double> m) {
     expect(p.shape(0) == m.shape(0), "p and m differ in number");
-    expect_aligned(p.data(), "p");
-    expect_aligned(m.data(), "m");
-    std::vector<double> out(m.shape(0));
-    {
-        nb::gil_scoped_release free;
-        kernels().descent->log_divergences(p.data(), m.data(), m.shape(0), out.data());
-    }
-    return to_numpy(std::move(out));
+    expect_aligned(p, m);
+    return made(m.shape(0), [&](double* out) {
+        kernels().descent->log_divergences(p.data(), m.data(), m.shape(0), out);
+    });
 }
 
 auto spread(const HeldMatrix& X, Vector<const double> weights) {
     expect(std::int64_t(weights.shape(0)) == X.m.rows, "weights and rows differ in number");
-    expect_aligned(weights.data(), "weights");
-    std::vector<double> out(X.m.cols);
-    {
-        nb::gil_scoped_release free;
-        kernels().descent->spread(X.m, weights.data(), out.data());
-    }
-    return to_numpy(std::move(out));
+    expect_aligned(weights);
+    return made(X.m.cols, [&](double* out) { kernels().descent->spread(X.m, weights.data(), out); });
 }
 
 auto curve(const HeldMatrix& columns, Indices chosen, Vector<const double> curvature, Vector<const double> residual) {
     expect_chosen(chosen, columns.m.rows);
     const std::size_t n = columns.m.cols, m = chosen.shape(0);
     expect(curvature.shape(0) == n && residual.shape(0) == n, "columns and rows differ in length");
-    expect_aligned(curvature.data(), "curvature");
-    expect_aligned(residual.data(), "residual");
+    expect_aligned(curvature, residual);
     std::vector<double> squares(m), sums(m), slopes(m);
     {
         nb::gil_scoped_release free;
@@ -339,9 +312,7 @@ auto descend(const HeldMatrix& columns, Indices chosen, Vector<double> weights, 
     const std::size_t n = columns.m.cols, m = chosen.shape(0);
     expect(curvature.shape(0) == n && residual.shape(0) == n, "columns and rows differ in length");
     expect(weights.shape(0) == m && bends.shape(0) == m && sums.shape(0) == m, "weights and features differ in number");
-    for (const double* each : {curvature.data(), bends.data(), sums.data()}) expect_aligned(each, "a vector");
-    expect_aligned(weights.data(), "weights");
-    expect_aligned(residual.data(), "residual");
+    expect_aligned(curvature, bends, sums, weights, residual);
     const Quadratic model{curvature.data(), bends.data(), total > 0.0 ? sums.data() : nullptr, total, ridge, lasso};
     DescentState state{weights.data(), residual.data(), shift, 0, 0, 0.0};
     {
@@ -356,9 +327,7 @@ auto descend_gram(Table<const double> table, Vector<double> weights, Vector<doub
                   double enough, std::int64_t epochs) {
     const std::size_t m = table.shape(0);
     expect(table.shape(1) == m && weights.shape(0) == m && slope.shape(0) == m, "table and weights differ in size");
-    expect_aligned(table.data(), "table");
-    expect_aligned(weights.data(), "weights");
-    expect_aligned(slope.data(), "slope");
+    expect_aligned(table, weights, slope);
     const Quadratic model{nullptr, nullptr, nullptr, 0.0, ridge, lasso};
     DescentState state{weights.data(), nullptr, 0.0, 0, 0, 0.0};
     {

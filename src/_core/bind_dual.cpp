@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "bind_examples.hpp"
 #include "dual.hpp"
 
 namespace {
@@ -22,6 +23,15 @@ using Strided = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;  // its rows may l
 
 const DualKernels& dual() { return *sx::kernels().dual; }
 
+template <class T>
+const RowKernels<T>& row_kernels() {
+    if constexpr (sizeof(T) == sizeof(float)) {
+        return dual().f32;
+    } else {
+        return dual().f64;
+    }
+}
+
 // The distance between the rows of a table whose values lie side by side.
 template <class T>
 std::int64_t stride_of(const Strided<T>& table) {
@@ -29,12 +39,12 @@ std::int64_t stride_of(const Strided<T>& table) {
     expect(cols <= 1 || rows == 0 || table.stride(1) == 1, "kernel rows must be C-ordered");
     const std::int64_t stride = rows > 1 ? table.stride(0) : cols;
     expect(stride >= cols, "kernel rows must not overlap");
-    expect_aligned(table.data(), "table");
+    expect_aligned(table);
     return stride;
 }
 
 void check_slots(const Vector<const std::int64_t>& slots, std::int64_t rows) {
-    expect_aligned(slots.data(), "slots");
+    expect_aligned(slots);
     for (std::size_t k = 0; k < slots.shape(0); ++k) {
         expect(slots.data()[k] >= 0 && slots.data()[k] < rows, "a slot lies outside the store");
     }
@@ -49,8 +59,7 @@ void exponentials(Strided<const float> products, Vector<const double> left, Vect
     expect(std::int64_t(slots.shape(0)) == n, "slots and products differ in number");
     expect(std::int64_t(store.shape(1)) == cols, "the store and the products differ in width");
     const std::int64_t apart = stride_of(products), stride = stride_of(store);
-    expect_aligned(left.data(), "left");
-    expect_aligned(right.data(), "right");
+    expect_aligned(left, right);
     check_slots(slots, store.shape(0));
     nb::gil_scoped_release free;
     in_parallel(cols, n * cols < 100'000 ? 1 : n_jobs, [&](std::int64_t first, std::int64_t last) {
@@ -59,40 +68,29 @@ void exponentials(Strided<const float> products, Vector<const double> left, Vect
     });
 }
 
-template <class T, class Add>
-void add_rows(const Strided<const T>& store, const Vector<const std::int64_t>& slots, const Vector<const double>& coef,
-              const Vector<double>& sums, int n_jobs, Add add) {
+template <class T>
+void add_rows(Strided<const T> store, Vector<const std::int64_t> slots, Vector<const double> coef, Vector<double> sums,
+              int n_jobs) {
     const std::int64_t cols = store.shape(1), n = slots.shape(0);
     expect(std::int64_t(coef.shape(0)) == n, "slots and coefficients differ in number");
     expect(std::int64_t(sums.shape(0)) == cols, "sums and kernel rows differ in length");
     const std::int64_t stride = stride_of(store);
-    expect_aligned(coef.data(), "coef");
-    expect_aligned(sums.data(), "sums");
+    expect_aligned(coef, sums);
     check_slots(slots, store.shape(0));
     const KernelRows<T> rows{store.data(), stride, slots.data(), n};
     nb::gil_scoped_release free;
-    in_parallel(cols, n * cols < 200'000 ? 1 : n_jobs,
-                [&](std::int64_t first, std::int64_t last) { add(rows, coef.data(), first, last, sums.data()); });
-}
-
-void add_rows_f32(Strided<const float> store, Vector<const std::int64_t> slots, Vector<const double> coef,
-                  Vector<double> sums, int n_jobs) {
-    add_rows<float>(store, slots, coef, sums, n_jobs, dual().add_rows_f32);
-}
-
-void add_rows_f64(Strided<const double> store, Vector<const std::int64_t> slots, Vector<const double> coef,
-                  Vector<double> sums, int n_jobs) {
-    add_rows<double>(store, slots, coef, sums, n_jobs, dual().add_rows_f64);
+    in_parallel(cols, n * cols < 200'000 ? 1 : n_jobs, [&](std::int64_t first, std::int64_t last) {
+        row_kernels<T>().add_rows(rows, coef.data(), first, last, sums.data());
+    });
 }
 
 // ---------------------------------------------------------------------------------------------- the support vector machine
 
 // Solve the dual on the points `chosen`, whose kernel rows lie in `slots`; changes alpha at those points only.
-template <class T, class Solve>
-std::int64_t smo(const Strided<const T>& store, const Vector<const std::int64_t>& slots,
-                 const Vector<const std::int64_t>& chosen, const Vector<const double>& diagonal,
-                 const Vector<const double>& y, const Vector<const double>& C, const Vector<double>& alpha,
-                 const Vector<const double>& F, double tolerance, std::int64_t max_steps, Solve solve) {
+template <class T>
+std::int64_t smo(Strided<const T> store, Vector<const std::int64_t> slots, Vector<const std::int64_t> chosen,
+                 Vector<const double> diagonal, Vector<const double> y, Vector<const double> C, Vector<double> alpha,
+                 Vector<const double> F, double tolerance, std::int64_t max_steps) {
     const std::int64_t cols = store.shape(1), n = chosen.shape(0);
     const std::int64_t padded = (n + kSmoWidth - 1) / kSmoWidth * kSmoWidth;
     expect(std::int64_t(slots.shape(0)) == n, "slots and chosen points differ in number");
@@ -100,9 +98,7 @@ std::int64_t smo(const Strided<const T>& store, const Vector<const std::int64_t>
         expect(std::int64_t(length) == cols, "kernel rows and the arrays of the points differ in length");
     }
     const std::int64_t stride = stride_of(store);
-    for (const double* data : {diagonal.data(), y.data(), C.data(), static_cast<const double*>(alpha.data()), F.data()}) {
-        expect_aligned(data, "an array");
-    }
+    expect_aligned(diagonal, y, C, alpha, F);
     check_slots(slots, store.shape(0));
     check_slots(chosen, cols);
     nb::gil_scoped_release free;
@@ -121,21 +117,9 @@ std::int64_t smo(const Strided<const T>& store, const Vector<const std::int64_t>
         part[4][a] = F.data()[at[a]];
     }
     const WorkingSet<T> set{K.data(), n, padded, part[0], part[1], part[2], part[3], part[4], part[5], part[6]};
-    const std::int64_t steps = n > 0 ? solve(set, tolerance, max_steps) : 0;
+    const std::int64_t steps = n > 0 ? row_kernels<T>().smo(set, tolerance, max_steps) : 0;
     for (std::int64_t a = 0; a < n; ++a) alpha.data()[at[a]] = part[3][a];
     return steps;
-}
-
-std::int64_t smo_f32(Strided<const float> store, Vector<const std::int64_t> slots, Vector<const std::int64_t> chosen,
-                     Vector<const double> diagonal, Vector<const double> y, Vector<const double> C,
-                     Vector<double> alpha, Vector<const double> F, double tolerance, std::int64_t max_steps) {
-    return smo<float>(store, slots, chosen, diagonal, y, C, alpha, F, tolerance, max_steps, dual().smo_f32);
-}
-
-std::int64_t smo_f64(Strided<const double> store, Vector<const std::int64_t> slots, Vector<const std::int64_t> chosen,
-                     Vector<const double> diagonal, Vector<const double> y, Vector<const double> C,
-                     Vector<double> alpha, Vector<const double> F, double tolerance, std::int64_t max_steps) {
-    return smo<double>(store, slots, chosen, diagonal, y, C, alpha, F, tolerance, max_steps, dual().smo_f64);
 }
 
 // ---------------------------------------------------------------------------------------------- the perceptron
@@ -175,12 +159,7 @@ void make_budget(HeldBudget* self, const std::string& forget, Vector<std::int64_
     b.real = real.data();
     b.factor = factor.data();
     b.diagonal = diagonal.data();
-    for (const void* data : {static_cast<const void*>(b.stored), static_cast<const void*>(b.place),
-                             static_cast<const void*>(b.stamp), static_cast<const void*>(b.count),
-                             static_cast<const void*>(b.real), static_cast<const void*>(b.factor),
-                             static_cast<const void*>(b.diagonal)}) {
-        expect(reinterpret_cast<std::uintptr_t>(data) % 8 == 0, "an array is not aligned in memory");
-    }
+    expect_aligned(stored, place, stamp, count, real, factor, diagonal);
     expect(radius_square >= 0.0 && std::isfinite(radius_square), "radius_square must be a finite number");
     b.radius_square = radius_square > 0.0 ? radius_square : 1.0;
     b.seed = seed;
@@ -209,7 +188,7 @@ void check_budget(const HeldBudget& held, std::int64_t n, const std::int64_t* sl
     }
 }
 
-nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slot_of, Vector<const std::int32_t> codes,
+nb::object dual_visit(Strided<const double> store, Vector<const std::int64_t> slot_of, Vector<const std::int32_t> codes,
                      std::optional<Vector<const double>> weights, std::optional<Vector<const std::uint32_t>> order,
                      std::int64_t begin, std::int64_t end, Vector<double> coef,
                      std::optional<Vector<double>> average_correction,
@@ -220,29 +199,15 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
     const std::int64_t n = codes.shape(0), stride = stride_of(store);
     expect(std::int64_t(store.shape(1)) == n, "kernel rows and codes differ in number");
     expect(std::int64_t(slot_of.shape(0)) == n, "slots and codes differ in number");
-    expect(!weights || std::int64_t(weights->shape(0)) == n, "weights and codes differ in number");
     expect(std::int64_t(coef.shape(0)) == n && std::int64_t(activation.shape(0)) == n &&
                (!average_correction || std::int64_t(average_correction->shape(0)) == n) &&
                (!pocket || std::int64_t(pocket->shape(0)) == n),
            "the arrays of a task and the codes differ in length");
-    expect(real.shape(0) == std::size_t(real_slots) && count.shape(0) == std::size_t(count_slots),
-           "real or count has the wrong number of slots");
+    expect_slots(real, count);
+    expect_aligned(slot_of, coef, activation, average_correction, pocket);
     expect(eta > 0.0, "eta must be positive");
-    for (const double* data : {static_cast<const double*>(coef.data()), static_cast<const double*>(activation.data()),
-                               static_cast<const double*>(real.data()), weights ? weights->data() : nullptr,
-                               average_correction ? static_cast<const double*>(average_correction->data()) : nullptr,
-                               pocket ? static_cast<const double*>(pocket->data()) : nullptr}) {
-        expect_aligned(data, "an array");
-    }
-    expect_aligned(codes.data(), "codes");
-    expect_aligned(count.data(), "count");
-    const std::int64_t pool = order ? std::int64_t(order->shape(0)) : n;
-    expect(0 <= begin && begin <= end && end <= pool, "begin and end must lie within the examples");
-    if (order) {
-        expect_aligned(order->data(), "order");
-        for (std::int64_t p = 0; p < pool; ++p) expect(std::int64_t(order->data()[p]) < n, "order names a row that is not there");
-    }
-    expect_aligned(slot_of.data(), "slot_of");
+    const Examples examples{codes, weights, order, std::nullopt};
+    Pass pass = examples.pass(n, begin, end, true, bias_square, clock);
     for (std::int64_t i = 0; i < n; ++i) {
         expect(slot_of.data()[i] >= -1 && slot_of.data()[i] < std::int64_t(store.shape(0)), "a slot lies outside the store");
     }
@@ -255,13 +220,11 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
     std::int64_t missing = all_good, row;
     const KernelStore stored{store.data(), stride, n, slot_of.data(), &missing};
     const Rule rule{0, {eta, threshold}};
-    Pass pass{codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr, nullptr, begin, end, pool,
-              bias_square, clock, nullptr};
     BinaryTask task{};
     task.w = activation.data();
     task.coef = coef.data();
-    task.average_correction = average_correction ? average_correction->data() : nullptr;
-    task.pocket = pocket ? pocket->data() : nullptr;
+    task.average_correction = data_of(average_correction);
+    task.pocket = data_of(pocket);
     task.real = real.data();
     task.count = count.data();
     if (vote) task.votes = {&votes, &Votes::push};
@@ -274,8 +237,7 @@ nb::tuple dual_visit(Strided<const double> store, Vector<const std::int64_t> slo
     }
     const std::int64_t at = row == all_good ? end : pass.begin;
     if (row != all_good) row = missing == all_good ? kNotFinite - row : missing;
-    return nb::make_tuple(row, at, pass.clock, to_numpy(std::move(votes.row)),
-                          to_numpy(std::move(votes.signed_tau)), to_numpy(std::move(votes.time)));
+    return nb::make_tuple(row, at, pass.clock) + votes.taken();
 }
 
 }  // namespace
@@ -284,16 +246,19 @@ void sx::bind_dual(nb::module_& module) {
     module.def("exponentials", &exponentials, "products"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(),
                "gamma"_a, "store"_a.noconvert(), "slots"_a.noconvert(), "n_jobs"_a,
                "The Gaussian kernel from products and squared lengths, written to these slots of the store.");
-    module.def("add_rows", &add_rows_f32, "store"_a.noconvert(), "slots"_a.noconvert(), "coef"_a.noconvert(),
-               "sums"_a.noconvert(), "n_jobs"_a, "Add these rows of the store, each times its coefficient, to the sums.");
-    module.def("add_rows", &add_rows_f64, "store"_a.noconvert(), "slots"_a.noconvert(), "coef"_a.noconvert(),
-               "sums"_a.noconvert(), "n_jobs"_a);
-    module.def("smo", &smo_f32, "store"_a.noconvert(), "slots"_a.noconvert(), "chosen"_a.noconvert(),
-               "diagonal"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "alpha"_a.noconvert(), "F"_a.noconvert(),
-               "tolerance"_a, "max_steps"_a, "Solve the dual on the chosen points; changes their alpha, returns the steps.");
-    module.def("smo", &smo_f64, "store"_a.noconvert(), "slots"_a.noconvert(), "chosen"_a.noconvert(),
-               "diagonal"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "alpha"_a.noconvert(), "F"_a.noconvert(),
-               "tolerance"_a, "max_steps"_a);
+    const auto def_add_rows = [&module](auto function, const char* text) {
+        module.def("add_rows", function, "store"_a.noconvert(), "slots"_a.noconvert(), "coef"_a.noconvert(),
+                   "sums"_a.noconvert(), "n_jobs"_a, text);
+    };
+    def_add_rows(&add_rows<float>, "Add these rows of the store, each times its coefficient, to the sums.");
+    def_add_rows(&add_rows<double>, "The same for float64.");
+    const auto def_smo = [&module](auto function, const char* text) {
+        module.def("smo", function, "store"_a.noconvert(), "slots"_a.noconvert(), "chosen"_a.noconvert(),
+                   "diagonal"_a.noconvert(), "y"_a.noconvert(), "C"_a.noconvert(), "alpha"_a.noconvert(),
+                   "F"_a.noconvert(), "tolerance"_a, "max_steps"_a, text);
+    };
+    def_smo(&smo<float>, "Solve the dual on the chosen points; changes their alpha, returns the steps.");
+    def_smo(&smo<double>, "The same for float64.");
     nb::class_<HeldBudget>(module, "Budget", "The examples that a dual perceptron stores at most; changes the arrays.")
         .def("__init__", &make_budget, "forget"_a, "stored"_a.noconvert(), "place"_a.noconvert(), "stamp"_a.noconvert(),
              "count"_a.noconvert(), "real"_a.noconvert(), "factor"_a.noconvert(), "diagonal"_a.noconvert(),

@@ -36,7 +36,7 @@ void expect_provable(const HeldMatrix& X) {
 
 auto enclosed_scores(const HeldMatrix& X, Vector<const double> w, double bias, int n_jobs) {
     expect(std::int64_t(w.shape(0)) == X.m.cols, "weights and columns of X differ in number");
-    expect_aligned(w.data(), "w");
+    expect_aligned(w);
     expect_provable(X);
     std::vector<double> scores(X.m.rows), errors(X.m.rows), squares(X.m.rows);
     {
@@ -51,11 +51,11 @@ auto enclosed_scores(const HeldMatrix& X, Vector<const double> w, double bias, i
 
 auto enclosed_sums(const HeldMatrix& X, Vector<const double> v, std::optional<Vector<const double>> origin) {
     expect(std::int64_t(v.shape(0)) == X.m.rows, "factors and rows differ in number");
-    expect_aligned(v.data(), "v");
+    expect_aligned(v);
     if (origin) {
         expect(X.m.layout == Layout::dense, "only dense rows have an origin");
         expect(std::int64_t(origin->shape(0)) == X.m.cols, "origin and columns of X differ in number");
-        expect_aligned(origin->data(), "origin");
+        expect_aligned(origin);
     }
     expect_provable(X);
     std::vector<double> sums(X.m.cols), errors(X.m.cols);
@@ -70,8 +70,7 @@ auto enclosed_sums(const HeldMatrix& X, Vector<const double> v, std::optional<Ve
 
 auto exact_sides(const HeldMatrix& X, Vector<const std::int64_t> rows, Table<const double> words) {
     expect(std::int64_t(words.shape(1)) == X.m.cols + 1, "words need one column more than X, for the bias");
-    expect_aligned(rows.data(), "rows");
-    expect_aligned(words.data(), "words");
+    expect_aligned(rows, words);
     expect_provable(X);
     for (std::size_t k = 0; k < words.size(); ++k) {
         expect(words.data()[k] - words.data()[k] == 0.0, "words hold a NaN or an infinity");
@@ -172,7 +171,7 @@ std::uint64_t checksum(const HeldMatrix& X) {
 // for every key in a table that is small enough for the caches, and is then looked up by the other.
 auto on_both_sides(Vector<const std::uint64_t> keys, Vector<const bool> positive) {
     expect(keys.shape(0) == positive.shape(0), "keys and sides differ in number");
-    expect_aligned(keys.data(), "keys");
+    expect_aligned(keys);
     const std::int64_t n = keys.shape(0);
     std::vector<std::int64_t> found;
     {

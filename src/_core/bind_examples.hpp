@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,25 +21,22 @@ struct Examples {
     std::optional<Vector<const double>> shares;
 
     // Check what a pass over begin..end will read, of a pool of `pool` examples when it may look at them all.
-    Pass pass(const Matrix& m, std::int64_t begin, std::int64_t end, bool whole, double bias_square,
+    Pass pass(std::int64_t rows, std::int64_t begin, std::int64_t end, bool whole, double bias_square,
               double clock) const {
-        expect(std::int64_t(codes.shape(0)) == m.rows, "codes and rows differ in number");
-        expect(!weights || std::int64_t(weights->shape(0)) == m.rows, "weights and rows differ in number");
-        const std::int64_t pool = order ? std::int64_t(order->shape(0)) : m.rows;
+        expect(std::int64_t(codes.shape(0)) == rows, "codes and rows differ in number");
+        expect(!weights || std::int64_t(weights->shape(0)) == rows, "weights and rows differ in number");
+        const std::int64_t pool = order ? std::int64_t(order->shape(0)) : rows;
         expect(0 <= begin && begin <= end && end <= pool, "begin and end must lie within the examples");
-        expect_aligned(codes.data(), "codes");
-        if (weights) expect_aligned(weights->data(), "weights");
         expect(!shares || std::int64_t(shares->shape(0)) == pool, "shares and examples differ in number");
-        if (shares) expect_aligned(shares->data(), "shares");
+        expect_aligned(codes, weights, shares, order);
         if (order) {
-            expect_aligned(order->data(), "order");
             std::uint32_t largest = 0;
             const std::int64_t from = whole ? 0 : begin, to = whole ? pool : end;
             for (std::int64_t p = from; p < to; ++p) largest = std::max(largest, order->data()[p]);
-            expect(from == to || std::int64_t(largest) < m.rows, "order names a row that is not there");
+            expect(from == to || std::int64_t(largest) < rows, "order names a row that is not there");
         }
-        return {codes.data(), weights ? weights->data() : nullptr, order ? order->data() : nullptr,
-                shares ? shares->data() : nullptr, begin, end, pool, bias_square, clock, nullptr};
+        return {codes.data(), data_of(weights), data_of(order), data_of(shares), begin, end, pool, bias_square, clock,
+                nullptr};
     }
 
     // Check that the labels of begin..end, or of the whole pool, are codes of so many classes.
@@ -50,6 +48,19 @@ struct Examples {
     }
 };
 
+inline auto as_tuple(std::int64_t bad, const Tally& t) {
+    return std::make_tuple(bad, t.zero_one, t.perceptron, t.squared, t.log, t.hinge, t.squared_hinge);
+}
+
+constexpr std::int64_t kLine = 8;  // doubles of a cache line
+
+// The first number from here on that begins a cache line.
+template <class T>
+T* line_from(T* p) {
+    while (reinterpret_cast<std::uintptr_t>(p) % (kLine * sizeof(double)) != 0) ++p;
+    return p;
+}
+
 // Weights at the start of cache lines while dense rows are visited: a vector that lies across two lines takes twice as
 // long to read and to write, and NumPy's arrays mostly do.
 class AlignedWeights {
@@ -57,8 +68,7 @@ public:
     AlignedWeights(const Matrix& m, std::size_t n_vectors) : cols_(m.cols), dense_(m.layout == Layout::dense) {
         if (!dense_) return;
         store_.resize(room() * n_vectors + kLine);
-        next_ = store_.data();
-        while (reinterpret_cast<std::uintptr_t>(next_) % (kLine * sizeof(double)) != 0) ++next_;
+        next_ = line_from(store_.data());
     }
 
     double* take(double* theirs) {
@@ -75,7 +85,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t kLine = 8;
     std::size_t room() const { return std::size_t((cols_ + kLine - 1) / kLine * kLine); }
 
     std::int64_t cols_;
@@ -89,14 +98,12 @@ private:
 // (spread.hpp), there and back.
 inline bool worth_pairing(const Matrix& m, const Pass& pass) {
     if (m.layout != Layout::csr || m.rows == 0) return false;
-    const double stored = double(m.index == Index::i32 ? static_cast<const std::int32_t*>(m.indptr)[m.rows]
-                                                       : static_cast<const std::int64_t*>(m.indptr)[m.rows]);
-    return stored / double(m.rows) * double(pass.end - pass.begin) >= 8.0 * double(m.cols);
+    return double(stored_numbers(m)) / double(m.rows) * double(pass.end - pass.begin) >= 8.0 * double(m.cols);
 }
 
-// `store` is room for them.
+// `store` is room for them, and for one more.
 inline void pair_spread(BinaryTask& t, std::int64_t cols, std::vector<double>& store) {
-    store.resize(2 * std::size_t(cols));
+    store.resize(2 * std::size_t(cols) + 2);
     t.pairs = store.data();
     for (std::int64_t j = 0; j < cols; ++j) t.pairs[2 * j] = t.w[j], t.pairs[2 * j + 1] = t.spread[j];
 }

@@ -29,7 +29,7 @@ struct HeldJointTask {
     std::int64_t cols;
     std::vector<double*> w;
     std::vector<double> scores;
-    nb::object arrays[6];
+    nb::object arrays;
 };
 
 void make_task(HeldJointTask* held, Table<double> w, Table<double> biases, Vector<double> real,
@@ -39,16 +39,11 @@ void make_task(HeldJointTask* held, Table<double> w, Table<double> biases, Vecto
     expect(k >= 2 && k < (std::size_t(1) << 30), "a joint task has two classes or more");
     expect(biases.shape(0) == std::size_t(bias_rows) && biases.shape(1) == k,
            "biases need " + std::to_string(int(bias_rows)) + " rows and a column for each class");
-    expect(real.shape(0) == std::size_t(real_slots), "real needs " + std::to_string(int(real_slots)) + " slots");
-    expect(count.shape(0) == std::size_t(count_slots), "count needs " + std::to_string(int(count_slots)) + " slots");
-    expect_aligned(w.data(), "w");
-    expect_aligned(biases.data(), "biases");
-    expect_aligned(real.data(), "real");
-    expect_aligned(count.data(), "count");
+    expect_slots(real, count);
+    expect_aligned(w, biases, average_correction, pocket);
     for (const auto* part : {&average_correction, &pocket}) {
-        if (!*part) continue;
-        expect((*part)->shape(0) == k && (*part)->shape(1) == d, "average_correction, pocket and w differ in shape");
-        expect_aligned((*part)->data(), "average_correction or pocket");
+        expect(!*part || ((*part)->shape(0) == k && (*part)->shape(1) == d),
+               "average_correction, pocket and w differ in shape");
     }
     JointTask t{};
     t.shared.real = real.data();
@@ -57,16 +52,14 @@ void make_task(HeldJointTask* held, Table<double> w, Table<double> biases, Vecto
     t.shared.tie_is_mistake[1] = tie_is_mistake.second;
     t.n_classes = int(k);
     t.bias = biases.data() + own_bias * k;
-    t.average_correction = average_correction ? average_correction->data() : nullptr;
+    t.average_correction = data_of(average_correction);
     t.average_correction_bias = biases.data() + correction_bias * k;
-    t.pocket = pocket ? pocket->data() : nullptr;
+    t.pocket = data_of(pocket);
     t.pocket_bias = biases.data() + pocket_bias_row * k;
     std::vector<double*> rows;
     for (std::size_t c = 0; c < k; ++c) rows.push_back(w.data() + c * d);
     new (held) HeldJointTask{t, std::int64_t(d), std::move(rows), std::vector<double>(k),
-                             {nb::cast(w), nb::cast(biases), nb::cast(real), nb::cast(count),
-                              average_correction ? nb::cast(*average_correction) : nb::none(),
-                              pocket ? nb::cast(*pocket) : nb::none()}};
+                             nb::make_tuple(w, biases, real, count, average_correction, pocket)};
     held->t.w = held->w.data();
     held->t.scores = held->scores.data();
 }
@@ -78,7 +71,7 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
     expect(facts.joint, "rule " + std::string(facts.name) + " does not learn several classes together");
     expect(task.cols == X.m.cols, "the weights and the columns of X differ in number");
     const bool whole = task.t.pocket != nullptr;
-    Pass pass = examples.pass(X.m, begin, end, whole, bias_square, clock);
+    Pass pass = examples.pass(X.m.rows, begin, end, whole, bias_square, clock);
     examples.expect_codes(pass, whole, task.t.n_classes);
     nb::gil_scoped_release free;
     AlignedWeights aligned(X.m, task.w.size());
@@ -94,13 +87,12 @@ std::pair<std::int64_t, double> visit(const HeldMatrix& X, const Examples& examp
 auto tally(const HeldMatrix& X, const Examples& examples, std::int64_t begin, std::int64_t end,
            const HeldJointTask& task, bool smooth) {
     expect(task.cols == X.m.cols, "the weights and the columns of X differ in number");
-    const Pass pass = examples.pass(X.m, begin, end, false, 0.0, 0.0);
+    const Pass pass = examples.pass(X.m.rows, begin, end, false, 0.0, 0.0);
     examples.expect_codes(pass, false, task.t.n_classes);
     Tally seen{};
     nb::gil_scoped_release free;
     const std::int64_t bad = kernels().tally_joint(X.m, pass, task.t, smooth, &seen);
-    return std::make_tuple(bad, seen.zero_one, seen.perceptron, seen.squared, seen.log, seen.hinge,
-                           seen.squared_hinge);
+    return as_tuple(bad, seen);
 }
 
 }  // namespace

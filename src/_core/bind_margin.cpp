@@ -12,6 +12,7 @@
 #include "ascent_order.hpp"
 #include "bind.hpp"
 #include "margin.hpp"
+#include "order.hpp"
 
 namespace {
 
@@ -21,9 +22,8 @@ using namespace nb::literals;
 // Points travel as an array of bytes: nanobind knows no structured types. svm/ascent.py has the fields.
 Point* points_of(const Vector<std::uint8_t>& bytes, std::int64_t n) {
     expect(std::int64_t(bytes.shape(0)) == n * std::int64_t(sizeof(Point)), "points and rows differ in number");
-    Point* points = reinterpret_cast<Point*>(bytes.data());
-    expect_aligned(points, "points");
-    return points;
+    expect(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Point) == 0, "points are not aligned in memory");
+    return reinterpret_cast<Point*>(bytes.data());
 }
 
 auto ascent_order_of(Vector<std::uint8_t> bytes, std::int64_t block, std::uint64_t seed, std::uint64_t epoch) {
@@ -48,9 +48,7 @@ std::int64_t ascend(const HeldMatrix& X, Vector<std::uint8_t> bytes, Vector<cons
     expect(0 <= begin && begin <= end && end <= std::int64_t(order.shape(0)), "begin and end must lie within the order");
     expect(0.0 < relax && relax < 2.0, "relax must lie between 0 and 2");
     expect(real.data()[drift] > 0.0, "drift must be positive");
-    expect_aligned(w.data(), "w");
-    expect_aligned(real.data(), "real");
-    expect_aligned(order.data(), "order");
+    expect_aligned(w, real, order);
     for (std::int64_t k = begin; k < end; ++k) {
         expect(std::int64_t(order.data()[k]) < X.m.rows, "order names a row that is not there");
     }
@@ -109,7 +107,7 @@ int threads_for_sums(const HeldMatrix& X) {
 
 auto combine(const HeldMatrix& X, Vector<const double> v) {
     expect(std::int64_t(v.shape(0)) == X.m.rows, "factors and rows differ in number");
-    expect_aligned(v.data(), "v");
+    expect_aligned(v);
     std::vector<double> out(X.m.cols);
     {
         nb::gil_scoped_release free;
@@ -130,7 +128,7 @@ std::int64_t next_look(const double* t, std::int64_t begin, std::int64_t rows, d
 auto gram(const HeldMatrix& X, Vector<const double> t, const std::optional<nb::callable>& look) {
     expect(std::int64_t(t.shape(0)) == X.m.rows, "factors and rows differ in number");
     expect(X.m.cols < (std::int64_t(1) << 16), "the products of all pairs of this many columns do not fit in memory");
-    expect_aligned(t.data(), "t");
+    expect_aligned(t);
     const std::size_t d = X.m.cols + 1;
     std::vector<double> out(d * d);
     {
@@ -157,7 +155,7 @@ auto gram(const HeldMatrix& X, Vector<const double> t, const std::optional<nb::c
 
 void factor(Table<double> a, double least, double replaced, const std::optional<nb::callable>& look) {
     expect(a.shape(0) == a.shape(1), "a matrix to factor must be square");
-    expect_aligned(a.data(), "a");
+    expect_aligned(a);
     const auto n = std::int64_t(a.shape(0));
     nb::gil_scoped_release free;
     for (std::int64_t begin = 0, end; begin < n; begin = end) {
@@ -175,8 +173,7 @@ void factor(Table<double> a, double least, double replaced, const std::optional<
 void substitute(Table<const double> factor, Vector<double> b) {
     const std::int64_t n = factor.shape(0);
     expect(n == std::int64_t(factor.shape(1)) && n == std::int64_t(b.shape(0)), "factor and right side differ in size");
-    expect_aligned(factor.data(), "factor");
-    expect_aligned(b.data(), "b");
+    expect_aligned(factor, b);
     const double* l = factor.data();
     double* x = b.data();
     nb::gil_scoped_release free;
@@ -189,16 +186,14 @@ void substitute(Table<const double> factor, Vector<double> b) {
 
 double dot(Vector<const double> a, Vector<const double> b) {
     expect(a.shape(0) == b.shape(0), "vectors differ in length");
-    expect_aligned(a.data(), "a");
-    expect_aligned(b.data(), "b");
+    expect_aligned(a, b);
     nb::gil_scoped_release free;
     return kernels().margin->dot(a.data(), b.data(), a.shape(0));
 }
 
 double reach(Vector<const double> value, Vector<const double> way, double sign) {
     expect(value.shape(0) == way.shape(0), "vectors differ in length");
-    expect_aligned(value.data(), "value");
-    expect_aligned(way.data(), "way");
+    expect_aligned(value, way);
     nb::gil_scoped_release free;
     return kernels().margin->reach(value.data(), way.data(), sign, value.shape(0));
 }

@@ -52,7 +52,7 @@ HeldMatrix dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X) {
     expect(cols <= 1 || rows == 0 || X.stride(1) == 1,
            "a dense matrix must be C-ordered: the values of a row side by side");
     expect(stride >= cols, "the rows of a dense matrix must not overlap");
-    expect_aligned(X.data(), "a dense matrix");
+    expect_aligned(X);
     held.m = {Layout::dense, sizeof(T) == 4 ? Value::f32 : Value::f64, Index::i32, X.data(), nullptr, nullptr,
               rows, cols, stride};
     held.data = nb::cast(X);
@@ -65,9 +65,7 @@ HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> in
     expect(cols >= 0, "a matrix cannot have a negative number of columns");
     expect(sizeof(I) == 8 || cols <= std::int64_t(1) << 31, "32-bit indices allow at most 2^31 columns");
     expect(indptr.shape(0) >= 1, "indptr of a CSR matrix is empty");
-    expect_aligned(data.data(), "data");
-    expect_aligned(indices.data(), "indices");
-    expect_aligned(indptr.data(), "indptr");
+    expect_aligned(data, indices, indptr);
     held.m = {Layout::csr, sizeof(T) == 4 ? Value::f32 : Value::f64, sizeof(I) == 4 ? Index::i32 : Index::i64,
               data.data(), indices.data(), indptr.data(), std::int64_t(indptr.shape(0)) - 1, cols, 0};
     {
@@ -83,18 +81,13 @@ HeldMatrix csr(Vector<const T> data, Vector<const I> indices, Vector<const I> in
 // The same rows, of which the kernels for optimum problems read each value less the centre of its column.
 inline HeldMatrix centred(const HeldMatrix& X, Vector<const double> centre) {
     expect(std::int64_t(centre.shape(0)) == X.m.cols, "centre must have one number for each column of X");
-    expect_aligned(centre.data(), "centre");
+    expect_aligned(centre);
     if (X.m.layout == Layout::csr) {
         std::vector<std::int64_t> missing(X.m.cols);
         for (std::int64_t j = 0; j < X.m.cols; ++j) missing[j] = centre.data()[j] == 0.0 ? 0 : X.m.rows;
-        const auto count = [&](const auto* indices, const auto* indptr) {
+        with_csr(X.m, [&](const auto* indices, const auto* indptr) {
             for (std::int64_t p = 0; p < std::int64_t(indptr[X.m.rows]); ++p) --missing[indices[p]];
-        };
-        if (X.m.index == Index::i32) {
-            count(static_cast<const std::uint32_t*>(X.m.indices), static_cast<const std::uint32_t*>(X.m.indptr));
-        } else {
-            count(static_cast<const std::int64_t*>(X.m.indices), static_cast<const std::int64_t*>(X.m.indptr));
-        }
+        });
         for (const std::int64_t left : missing) {
             expect(left <= 0, "a sparse column can have a centre only where every row has a value");
         }

@@ -19,10 +19,10 @@ namespace {
 auto column_sums(const Table<const double>& X, const std::optional<Vector<const double>>& centre, bool squares,
                  int n_jobs) {
     const auto n = std::int64_t(X.shape(0)), d = std::int64_t(X.shape(1));
-    expect_aligned(X.data(), "X");
+    expect_aligned(X);
     if (centre) {
         expect(std::int64_t(centre->shape(0)) == d, "centre must have one number for each column of X");
-        expect_aligned(centre->data(), "centre");
+        expect_aligned(centre);
     }
     const ColumnSums sums(X.data(), n, d, centre ? centre->data() : nullptr, squares);
     std::vector<double> out(sums.width());

@@ -36,6 +36,15 @@ struct Matrix {
     const double* centre = nullptr;  // of each column, which some kernels take off its values; see with_centred_rows
 };
 
+// Call work(indices, indptr) with those of a CSR matrix in their own type, whose numbers are known not to be negative.
+template <class Work>
+auto with_csr(const Matrix& m, Work work) {
+    if (m.index == Index::i32) {
+        return work(static_cast<const std::uint32_t*>(m.indices), static_cast<const std::uint32_t*>(m.indptr));
+    }
+    return work(static_cast<const std::int64_t*>(m.indices), static_cast<const std::int64_t*>(m.indptr));
+}
+
 // Receives one record for each update, for the voted readout: the row, tau * y, and the time of the update.
 struct VoteSink {
     void* owner;
@@ -67,7 +76,7 @@ struct BinaryTask {
     double* coef;                // dual form: alpha_i y_i of every example, w being their activations; else null
     double* spread;              // of rules that keep one (spread.hpp), else null
     double* direction;           // scratch for a full spread: cols + 1 numbers; null: the spread is diagonal
-    double* pairs;               // the weights and a diagonal spread, side by side (spread.hpp), or null
+    double* pairs;               // the weights and a diagonal spread, side by side (spread.hpp), and two more; or null
     double* average_correction;  // averaged: sum over updates of (time of the update - scale_deficit) * (change of w)
     double* pocket;              // pocket: the best weights so far
     double* real;

@@ -15,6 +15,7 @@ namespace SX_BUILD {
 #include "rows.hpp"
 #include "losses.hpp"
 #include "loss_blocks.hpp"
+#include "mix.hpp"
 
 template <class Of>
 Slopes slopes_as(const Losses& job, double* slope, double* curvature) {
@@ -37,7 +38,7 @@ Slopes slopes_as(const Losses& job, double* slope, double* curvature) {
         memcpy(slope + first, down, sizeof(double) * std::size_t(n));
         memcpy(curvature + first, bend, sizeof(double) * std::size_t(n));
     });
-    return {joined(loss), joined(first_sum), joined(second)};
+    return {sum_of_four(loss), sum_of_four(first_sum), sum_of_four(second)};
 }
 
 Slopes slopes(const Losses& job, double* slope, double* curvature) {
@@ -53,7 +54,7 @@ double loss_as(const Losses& job) {
         Of::values(m, n, value);
         for (int i = 0; i < n; ++i) loss[i % kSums] += job.costs[first + i] * value[i];
     });
-    return joined(loss);
+    return sum_of_four(loss);
 }
 
 double loss(const Losses& job) {
@@ -90,7 +91,7 @@ double apart_by_log(const Losses& job, const double* alpha, double scale) {
             sum[i % kSums] += c * log_divergence(scale * alpha[first + i] / c, m[i], small[i]);
         }
     });
-    return joined(sum);
+    return sum_of_four(sum);
 }
 
 // In blocks as above, but of any number of margins; what a margin gets does not depend on the others.
@@ -158,7 +159,7 @@ double apart_by_squares(const Losses& job, const double* alpha, double scale) {
             sum[i % kSums] += slack > 0.0 ? c * ((slack - own) * (slack - own)) : c * (own * own) - a * slack;
         }
     });
-    return joined(sum);
+    return sum_of_four(sum);
 }
 
 double apart(const Losses& job, const double* alpha, double scale) {
@@ -182,7 +183,7 @@ PenaltyGap penalty_gap(const double* w, const double* z, std::int64_t d, double 
             reach[j % kSums] += best;
         }
     }
-    return {joined(gap), joined(penalty), joined(reach)};
+    return {sum_of_four(gap), sum_of_four(penalty), sum_of_four(reach)};
 }
 
 double largest(const double* z, std::int64_t d) {
@@ -236,7 +237,7 @@ SX_HOT void curve_one(const Csr<T, I>& X, std::int64_t j, const double* D, const
             sum[2][l] += r[X.indices[p + l]] * value;
         }
     }
-    for (int k = 0; k < 3; ++k) out[k] = joined(sum[k]);
+    for (int k = 0; k < 3; ++k) out[k] = sum_of_four(sum[k]);
 }
 
 void curve(const Matrix& m, const std::int64_t* chosen, std::int64_t count, const double* D, const double* r,
@@ -293,19 +294,11 @@ SX_HOT double violation_of(double w, double slope, double lasso) {
     return fabs(slope) > lasso ? fabs(slope) - lasso : 0.0;
 }
 
-
-
-SX_HOT std::uint64_t next_random(std::uint64_t& state) {  // splitmix64 (Steele, Lea, Flood 2014)
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 // In a random order coordinate descent needs several times fewer epochs than in that of correlated columns.
 SX_HOT void shuffle(std::int64_t* order, std::int64_t length, std::uint64_t& state) {
     for (std::int64_t a = length - 1; a > 0; --a) {
-        const std::int64_t b = std::int64_t(((next_random(state) >> 32) * std::uint64_t(a + 1)) >> 32);
+        const std::int64_t b = std::int64_t(((mix(state) >> 32) * std::uint64_t(a + 1)) >> 32);
+        state += kGolden;
         const std::int64_t moved = order[a];
         order[a] = order[b];
         order[b] = moved;

@@ -32,18 +32,21 @@ struct WorkingSet {
 
 constexpr std::int64_t kSmoWidth = 8;
 
+// Loops over stored rows of one type.
+template <class T>
+struct RowKernels {
+    // sums[j] += sum_k coef_k row_k[j] for columns begin..end.
+    void (*add_rows)(const KernelRows<T>&, const double* coef, std::int64_t begin, std::int64_t end, double* sums);
+    std::int64_t (*smo)(const WorkingSet<T>&, double tolerance, std::int64_t max_steps);
+};
+
 struct DualKernels {
     // out[k][j] = exp(-gamma max(0, left_k + right_j - 2 products[k][j])) for columns begin..end.
     void (*exponentials)(const float* products, std::int64_t n, std::int64_t cols, const double* left,
                          const double* right, double gamma, float* store, std::int64_t stride,
                          const std::int64_t* slots, std::int64_t begin, std::int64_t end);
-    // sums[j] += sum_k coef_k row_k[j] for columns begin..end.
-    void (*add_rows_f32)(const KernelRows<float>&, const double* coef, std::int64_t begin, std::int64_t end,
-                         double* sums);
-    void (*add_rows_f64)(const KernelRows<double>&, const double* coef, std::int64_t begin, std::int64_t end,
-                         double* sums);
-    std::int64_t (*smo_f32)(const WorkingSet<float>&, double tolerance, std::int64_t max_steps);
-    std::int64_t (*smo_f64)(const WorkingSet<double>&, double tolerance, std::int64_t max_steps);
+    RowKernels<float> f32;
+    RowKernels<double> f64;
 };
 
 }  // namespace sx

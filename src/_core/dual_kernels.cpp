@@ -27,7 +27,7 @@ namespace {
 }  // namespace
 
 extern const DualKernels dual_kernels;
-const DualKernels dual_kernels = {exponentials, add_rows<float>, add_rows<double>, smo<float>, smo<double>};
+const DualKernels dual_kernels = {exponentials, {add_rows<float>, smo<float>}, {add_rows<double>, smo<double>}};
 
 }  // namespace SX_BUILD
 }  // namespace sx

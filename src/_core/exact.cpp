@@ -93,8 +93,7 @@ SX_HOT Sums sums_of(const Csr<T, I>& X, std::int64_t i, const double* w) {
         }
         p += kSparseLanes;
     }
-    return {(dot[0] + dot[2]) + (dot[1] + dot[3]), (size[0] + size[2]) + (size[1] + size[3]),
-            (square[0] + square[2]) + (square[1] + square[3]), (to - from) / kSparseLanes + 4};
+    return {sum_of_four(dot), sum_of_four(size), sum_of_four(square), (to - from) / kSparseLanes + 4};
 }
 
 // Call work(column, value) for the numbers of a row until it returns true; whether it did.

@@ -59,6 +59,12 @@ inline void store(double* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
 template <class V>
 SX_HOT V at_least(V v, double low) {
     const V all = V{} + low;
+#if defined(SX_AVX512)
+    if constexpr (sizeof v == 64) return (V)_mm512_max_pd((__m512d)v, (__m512d)all);
+#endif
+#if defined(SX_AVX2)
+    if constexpr (sizeof v == 32) return (V)_mm256_max_pd((__m256d)v, (__m256d)all);
+#endif
     return v > all ? v : all;
 }
 // The first n values, then zeros; nothing behind them is read.
@@ -169,6 +175,8 @@ SX_HOT FVec multiply_add(FVec a, FVec b, FVec c) { return (FVec)_mm256_fmadd_ps(
 #else
 SX_HOT FVec multiply_add(FVec a, FVec b, FVec c) { return a * b + c; }
 #endif
+
+SX_HOT double sum_of_four(const double* sum) { return (sum[0] + sum[2]) + (sum[1] + sum[3]); }
 
 // 8 + 8, 4 + 4, 2 + 2, 1 + 1.
 SX_HOT double sum_of_lanes(Vec* sum) {

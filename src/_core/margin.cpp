@@ -99,8 +99,8 @@ Standing standing(const Point* points, std::int64_t n, bool squared) {
         seen.at_zero += p.alpha <= 0.0;
         seen.at_upper += !squared && p.alpha >= p.cost;
     }
-    seen.loss = (loss[0] + loss[2]) + (loss[1] + loss[3]);
-    seen.gain = (gain[0] + gain[2]) + (gain[1] + gain[3]);
+    seen.loss = sum_of_four(loss);
+    seen.gain = sum_of_four(gain);
     return seen;
 }
 

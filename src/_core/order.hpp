@@ -88,14 +88,11 @@ class Shuffler {
         const char* data = static_cast<const char*>(m.data);
         if (m.layout == Layout::dense) {
             data += row * m.stride * size;
-        } else if (m.index == Index::i32) {
-            const std::int64_t from = static_cast<const std::int32_t*>(m.indptr)[row];
-            prefetch(static_cast<const std::int32_t*>(m.indices) + from);
-            data += from * size;
         } else {
-            const std::int64_t from = static_cast<const std::int64_t*>(m.indptr)[row];
-            prefetch(static_cast<const std::int64_t*>(m.indices) + from);
-            data += from * size;
+            with_csr(m, [&](const auto* indices, const auto* indptr) {
+                prefetch(indices + indptr[row]);
+                data += std::int64_t(indptr[row]) * size;
+            });
         }
         prefetch(data);
         prefetch(data + kFirst * size - 1);
@@ -183,16 +180,11 @@ class Shuffler {
             for (std::int64_t j = 0; j < m.cols && found < most; ++j) add(j, x[j]);
             return key;
         }
-        auto walk = [&](auto* indices, auto* indptr) {
+        with_csr(m, [&](const auto* indices, const auto* indptr) {
             for (std::int64_t p = indptr[row]; p < std::int64_t(indptr[row + 1]) && found < most; ++p) {
                 add(indices[p], data[p]);
             }
-        };
-        if (m.index == Index::i32) {
-            walk(static_cast<const std::int32_t*>(m.indices), static_cast<const std::int32_t*>(m.indptr));
-        } else {
-            walk(static_cast<const std::int64_t*>(m.indices), static_cast<const std::int64_t*>(m.indptr));
-        }
+        });
         return key;
     }
 

@@ -18,30 +18,21 @@ SX_HOT std::uint64_t number_bits(double v) {
     return bits;
 }
 
+#if defined(__SSE2__) && defined(__GNUC__)
+typedef std::uint64_t Keys __attribute__((vector_size(kWidth * sizeof(std::uint64_t))));
+typedef std::uint32_t Halves __attribute__((vector_size(kWidth * sizeof(std::uint64_t))));
+SX_HOT Keys half_products(Vec v, const std::uint64_t* keys) {
+    Halves key;
+    memcpy(&key, keys, sizeof key);
+    const Keys sum = (Keys)((Halves)v + key), high = sum >> 32;
 #if defined(SX_AVX512)
-typedef __m512i Keys;
-SX_HOT Keys load_keys(const std::uint64_t* p) { return _mm512_loadu_si512(p); }
-SX_HOT Keys half_products(Vec v, Keys key) {
-    const Keys sum = _mm512_add_epi32((__m512i)v, key);
-    return _mm512_mul_epu32(sum, _mm512_srli_epi64(sum, 32));
-}
-SX_HOT Keys add_keys(Keys a, Keys b) { return _mm512_add_epi64(a, b); }
+    return (Keys)_mm512_mul_epu32((__m512i)sum, (__m512i)high);
 #elif defined(SX_AVX2)
-typedef __m256i Keys;
-SX_HOT Keys load_keys(const std::uint64_t* p) { return _mm256_loadu_si256((const __m256i*)p); }
-SX_HOT Keys half_products(Vec v, Keys key) {
-    const Keys sum = _mm256_add_epi32((__m256i)v, key);
-    return _mm256_mul_epu32(sum, _mm256_srli_epi64(sum, 32));
+    return (Keys)_mm256_mul_epu32((__m256i)sum, (__m256i)high);
+#else
+    return (Keys)_mm_mul_epu32((__m128i)sum, (__m128i)high);
+#endif
 }
-SX_HOT Keys add_keys(Keys a, Keys b) { return _mm256_add_epi64(a, b); }
-#elif defined(__SSE2__) && defined(__GNUC__)
-typedef __m128i Keys;
-SX_HOT Keys load_keys(const std::uint64_t* p) { return _mm_loadu_si128((const __m128i*)p); }
-SX_HOT Keys half_products(Vec v, Keys key) {
-    const Keys sum = _mm_add_epi32((__m128i)v, key);
-    return _mm_mul_epu32(sum, _mm_srli_epi64(sum, 32));
-}
-SX_HOT Keys add_keys(Keys a, Keys b) { return _mm_add_epi64(a, b); }
 #else
 #define SX_SCALAR_KEYS 1
 #endif
@@ -69,13 +60,13 @@ void hash_all(const Dense<T>& X, std::int64_t begin, std::int64_t end, const std
         std::int64_t j = 0;
         for (; j + kWidth <= X.cols; j += kWidth) {
             const Vec v = load(x + j) + 0.0;
-            first = add_keys(first, half_products(v, load_keys(keys + j)));
-            second = add_keys(second, half_products(v, load_keys(other + j)));
+            first += half_products(v, keys + j);
+            second += half_products(v, other + j);
         }
         if (j < X.cols) {  // behind the last column, zeros meet keys of 0
             const Vec v = load_first(x + j, int(X.cols - j)) + 0.0;
-            first = add_keys(first, half_products(v, load_keys(keys + j)));
-            second = add_keys(second, half_products(v, load_keys(other + j)));
+            first += half_products(v, keys + j);
+            second += half_products(v, other + j);
         }
         std::uint64_t lane[2][kWidth];
         memcpy(lane[0], &first, sizeof first);

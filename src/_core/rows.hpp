@@ -282,6 +282,18 @@ SX_HOT Vec4 gather(const double* w, const std::uint32_t* column) {
 }
 SX_HOT Vec4 load4(const float* p) { return (Vec4)_mm256_cvtps_pd(_mm_loadu_ps(p)); }
 SX_HOT Vec4 load4(const double* p) { return (Vec4)_mm256_loadu_pd(p); }
+// The first n of four values, then zeros; nothing behind them is read.
+#if defined(SX_AVX512)
+SX_HOT Vec4 load4_first(const double* p, int n) { return (Vec4)_mm256_maskz_loadu_pd((__mmask8)((1u << n) - 1u), p); }
+SX_HOT Vec4 load4_first(const float* p, int n) {
+    return (Vec4)_mm256_cvtps_pd(_mm_maskz_loadu_ps((__mmask8)((1u << n) - 1u), p));
+}
+#else
+template <class T>
+SX_HOT Vec4 load4_first(const T* p, int n) {
+    return load_first(p, n);
+}
+#endif
 // Two neighbours each at a and b: a[0], a[1], b[0], b[1].
 SX_HOT Vec4 load_pairs(const double* a, const double* b) {
     return (Vec4)_mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(a)), _mm_loadu_pd(b), 1);
@@ -378,14 +390,22 @@ struct Csr {
         if constexpr (Square) *square = sum_of_four(sum + N * kSparseLanes);
     }
 
+#if defined(SX_AVX2)
+    // What row i, not empty, has from place p on, less than four values, and zeros; these meet its first column again, where
+    // they add nothing. How many there are is hard to foresee: a branch on it would cost more than the zeros.
+    SX_HOT Vec4 rest_of(std::int64_t i, std::int64_t p, I* column) const {
+        const std::int64_t to = indptr[i + 1];
+        SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) column[l] = indices[p + l < to ? p + l : std::int64_t(indptr[i])];
+        return load4_first(data + p, int(to - p));
+    }
+#endif
+
     template <int N, bool Square>
     SX_HOT void add_products(std::int64_t p, const double* const* w, double* sum) const {
         const double v = value(p);
         SX_UNROLL for (int k = 0; k < N; ++k) sum[k * kSparseLanes] += v * w[k][indices[p]];
         if constexpr (Square) sum[N * kSparseLanes] += v * v;
     }
-    SX_HOT static double sum_of_four(const double* sum) { return (sum[0] + sum[2]) + (sum[1] + sum[3]); }
-
     template <bool Square = false>
     SX_HOT double add_and_dot(std::int64_t i, double scale, double* w, std::int64_t next, std::int64_t ahead,
                               double* square = nullptr) const {
@@ -423,24 +443,32 @@ struct Csr {
         return square;
     }
 
-    // Row i with w, and x.Sx, where w and a diagonal S stand side by side: pairs[2j] is w_j and pairs[2j + 1] S_jj.
+    // Row i with w, and x.Sx, where w and a diagonal S stand side by side: pairs[2j] is w_j and pairs[2j + 1] S_jj. Behind
+    // the last column is room for one more.
     SX_HOT void pair_dots(std::int64_t i, const double* pairs, double* dot, double* square, std::int64_t ahead) const {
         const std::int64_t to = indptr[i + 1], later = distance(i, ahead);
         std::int64_t p = indptr[i];
         double with_w[kSparseLanes] = {}, with_s[kSparseLanes] = {};
 #if defined(SX_AVX2)
         Vec4 even = Vec4{}, odd = Vec4{};
-        for (; p + kSparseLanes <= to; p += kSparseLanes) {
-            ask(p + later);
-            const I* column = indices + p;
-            Vec4 v = load4(data + p), square = v * v;
+        const auto add_four = [&](Vec4 v, const I* column) {
+            Vec4 square = v * v;
             interleave(v, square);
             even += v * load_pairs(at(pairs, column[0]), at(pairs, column[2]));
             odd += square * load_pairs(at(pairs, column[1]), at(pairs, column[3]));
+        };
+        for (; p + kSparseLanes <= to; p += kSparseLanes) {
+            ask(p + later);
+            add_four(load4(data + p), indices + p);
+        }
+        if (indptr[i] < to) {
+            I column[kSparseLanes];
+            const Vec4 v = rest_of(i, p, column);
+            add_four(v, column);
         }
         interleave(even, odd);
         SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) with_w[l] = even[l], with_s[l] = odd[l];
-#endif
+#else
         for (; p < to; p += kSparseLanes) {
             SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) {
                 if (p + l >= to) break;
@@ -449,6 +477,7 @@ struct Csr {
                 with_s[l] += v * v * pair[1];
             }
         }
+#endif
         if (later != 0) ask_for_rest(p + later, ahead);
         *dot = sum_of_four(with_w);
         *square = sum_of_four(with_s);
@@ -463,17 +492,28 @@ struct Csr {
         const std::int64_t to = indptr[i + 1];
         std::int64_t p = indptr[i];
 #if defined(SX_AVX2)
-        for (; p + kSparseLanes <= to && !sums; p += kSparseLanes) {  // no column comes twice: read four, then write them
-            double *a = at(pairs, indices[p]), *b = at(pairs, indices[p + 1]), *c = at(pairs, indices[p + 2]),
-                   *d = at(pairs, indices[p + 3]);
-            Vec4 w = load_pairs(a, c), s = load_pairs(b, d);
-            interleave(w, s);
-            const Vec4 g = s * load4(data + p);
-            w += tau * g;
-            s = at_least(s - beta * (g * g), kNarrowest);
-            interleave(w, s);
-            store_pairs(a, c, w);
-            store_pairs(b, d, s);
+        if (!sums) {
+            const T* const values = data;
+            const I* const columns = indices;
+            const auto add_four = [&](Vec4 v, const I* column) {  // no column comes twice: read four, then write them
+                double *a = at(pairs, column[0]), *b = at(pairs, column[1]), *c = at(pairs, column[2]),
+                       *d = at(pairs, column[3]);
+                Vec4 w = load_pairs(a, c), s = load_pairs(b, d);
+                interleave(w, s);
+                const Vec4 g = s * v;
+                w += tau * g;
+                s = at_least(s - beta * (g * g), kNarrowest);
+                interleave(w, s);
+                store_pairs(a, c, w);
+                store_pairs(b, d, s);
+            };
+            for (; p + kSparseLanes <= to; p += kSparseLanes) add_four(load4(values + p), columns + p);
+            if (indptr[i] == indptr[i + 1]) return;
+            I column[kSparseLanes];
+            const Vec4 v = rest_of(i, p, column);
+            SX_UNROLL for (int l = 0; l < kSparseLanes; ++l) column[l] = p + l < to ? column[l] : I(cols);
+            add_four(v, column);
+            return;
         }
 #endif
         for (; p < to; ++p) {
@@ -513,14 +553,9 @@ auto with_index(const Matrix& m, Work work) {
     if (m.layout == Layout::dense) {
         return work(Dense<T>{static_cast<const T*>(m.data), m.cols, m.stride});
     }
-    if (m.index == Index::i32) {
-        using I = std::uint32_t;
-        return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
-                              static_cast<const I*>(m.indptr), m.cols});
-    }
-    using I = std::int64_t;
-    return work(Csr<T, I>{static_cast<const T*>(m.data), static_cast<const I*>(m.indices),
-                          static_cast<const I*>(m.indptr), m.cols});
+    return with_csr(m, [&]<class I>(const I* indices, const I* indptr) {
+        return work(Csr<T, I>{static_cast<const T*>(m.data), indices, indptr, m.cols});
+    });
 }
 
 // The loops never name the row type: another one is a value of `Value`, a line here, and its reading in order.hpp and
@@ -536,11 +571,9 @@ auto with_centred_rows(const Matrix& m, Work work) {
     if (!m.centre) return with_rows(m, work);
     const auto as = [&]<class T>(const T* data) {
         if (m.layout == Layout::dense) return work(Dense<T, true>{data, m.cols, m.stride, m.centre});
-        const auto sparse = [&]<class I>(const I* indices) {
-            return work(Csr<T, I, true>{data, indices, static_cast<const I*>(m.indptr), m.cols, m.centre});
-        };
-        return m.index == Index::i32 ? sparse(static_cast<const std::uint32_t*>(m.indices))
-                                     : sparse(static_cast<const std::int64_t*>(m.indices));
+        return with_csr(m, [&]<class I>(const I* indices, const I* indptr) {
+            return work(Csr<T, I, true>{data, indices, indptr, m.cols, m.centre});
+        });
     };
     return m.value == Value::f32 ? as(static_cast<const float*>(m.data)) : as(static_cast<const double*>(m.data));
 }

@@ -313,13 +313,13 @@ def test_the_core_refuses_passes_that_do_not_fit():
         ({"store": np.zeros((2, 5))}, "kernel rows and codes"),
         ({"slot_of": index(0, 2, -1, -1)}, "slot lies outside"),
         ({"slot_of": index(0)}, "slots and codes"),
-        ({"weights": np.zeros(3)}, "weights and codes"),
+        ({"weights": np.zeros(3)}, "weights and rows"),
         ({"order": np.array([0, 4], dtype=np.uint32)}, "order names a row"),
         ({"end": 5}, "begin and end"),
         ({"begin": -1}, "begin and end"),
         ({"average_correction": np.zeros(3)}, "differ in length"),
         ({"pocket": np.zeros(3)}, "differ in length"),
-        ({"real": np.zeros(3)}, "number of slots"),
+        ({"real": np.zeros(3)}, "real needs"),
         ({"eta": 0.0}, "eta must be positive"),
     ]
     for change, text in bad:

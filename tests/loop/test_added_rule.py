@@ -1,4 +1,4 @@
-"""docs/add_a_rule.md followed to the letter: its Python file, its C++ struct and its name in the list, compiled."""
+"""docs/add_a_rule.md followed to the letter: its rule, the C++ struct, compiled, its estimator, and their lines."""
 
 from __future__ import annotations
 
@@ -182,28 +182,73 @@ import sys
 sys.meta_path[:] = [each for each in sys.meta_path if "Redirecting" not in type(each).__name__]  # of editable installs
 import separatrix as sx
 assert sx.__file__.startswith(sys.argv[1]), sx.__file__
-print(sx.trace([[1, 1], [-1, 0]], [1, -1], rule="relaxation").weights)
 from separatrix.cli import main
+"""
+TRACED = """
+print(sx.trace([[1, 1], [-1, 0]], [1, -1], rule="relaxation").weights)
 sys.argv = ["separatrix", "trace", "and", "--rule", "relaxation", "--max-iter", "1"]
 main()
 """
+FITTED = """
+from sklearn.base import clone
+assert repr(clone(sx.RelaxedPerceptron(eta=0.5))) == "RelaxedPerceptron(eta=0.5)"
+assert "RelaxedPerceptron" in sx.__all__
+sys.argv = ["separatrix", "fit", "penguins", "--target", "species", "--model", "relaxed", "-o", "m.sx"]
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code
+print(type(sx.load("m.sx").estimator).__name__)
+"""
+KERNEL = 'kernel: ClassVar[str] = "threshold"'
 
 
-def test_one_line_in_the_package_makes_a_rule_known_to_traces_and_the_command_line(tmp_path, relaxation):
-    package = tmp_path / "separatrix"
-    shutil.copytree(ROOT / "src" / "separatrix", package, ignore=shutil.ignore_patterns("__pycache__", "_core*.so"))
-    (package / Path(_core.__file__).name).symlink_to(_core.__file__)
-    (file,) = [block for block in blocks("python") if block.startswith("# src/separatrix/rules/relaxation.py")]
-    (package / "rules" / "relaxation.py").write_text(file, encoding="utf-8")
-    listed = package / "rules" / "__init__.py"
-    text = listed.read_text(encoding="utf-8")
-    text = text.replace("\nRULES: ", "\nfrom separatrix.rules.relaxation import Relaxation\n\nRULES: ", 1)
-    listed.write_text(text.replace("        SCW2, NHERD", "        Relaxation, SCW2, NHERD", 1), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    ran = subprocess.run(
-        [sys.executable, "-c", RUN, str(tmp_path)], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package with the rule of the page and its line."""
+    copied = tmp_path / "separatrix"
+    shutil.copytree(ROOT / "src" / "separatrix", copied, ignore=shutil.ignore_patterns("__pycache__", "_core*.so"))
+    (copied / Path(_core.__file__).name).symlink_to(_core.__file__)
+    add_file(copied, "rules", "relaxation")
+    add_line(copied / "rules" / "__init__.py", "\nRULES: ", "\nfrom separatrix.rules.relaxation import Relaxation\n")
+    add_line(copied / "rules" / "__init__.py", "        SCW2, NHERD", "        Relaxation,\n")
+    return copied
+
+
+def add_file(package, room, name):
+    (file,) = [block for block in blocks("python") if block.startswith(f"# src/separatrix/{room}/{name}.py")]
+    (package / room / f"{name}.py").write_text(file, encoding="utf-8")
+
+
+def add_line(path, place, line):
+    """Add a line before a place in a list."""
+    before, found, after = path.read_text(encoding="utf-8").partition(place)
+    assert found
+    path.write_text(before + line + found + after, encoding="utf-8")
+
+
+def ran_in(package, code):
+    """Return what code prints that runs with a copy of the package."""
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", RUN + code, str(package.parent)]
+    ran = subprocess.run(command, cwd=package.parent, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    weights, *table = ran.stdout.splitlines()
+    return ran.stdout.splitlines()
+
+
+def test_one_line_in_the_package_makes_a_rule_known_to_traces_and_the_command_line(package):
+    weights, *table = ran_in(package, TRACED)
     assert weights == "(Fraction(5, 6), Fraction(1, 3))"
     assert any("new weight" in line for line in table)
+
+
+def test_one_more_file_its_name_and_a_line_make_an_estimator_and_a_model_of_the_command_line(package):
+    add_file(package, "estimators", "relaxed_perceptron")
+    rule = package / "rules" / "relaxation.py"  # the core is as it was: there the perceptron stands in
+    rule.write_text(rule.read_text(encoding="utf-8").replace('kernel: ClassVar[str] = "relaxation"', KERNEL), "utf-8")
+    listed, name = package / "estimators" / "__init__.py", "RelaxedPerceptron"
+    add_line(listed, "\n__all__", f"    from separatrix.estimators.relaxed_perceptron import {name}\n")
+    add_line(listed, '    "SecondOrderPerceptron",', f'    "{name}",\n')
+    (line,) = [line for line in PAGE.splitlines(keepends=True) if line.startswith('    "relaxed": ')]
+    add_line(package / "tables" / "kinds.py", '    "sop": ', line)
+    assert ran_in(package, FITTED)[-1] == name

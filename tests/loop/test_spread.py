@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from separatrix import _core
 from separatrix.loop.problem import Problem
 from separatrix.loop.solve import solve
 from separatrix.loop.state import State
@@ -249,3 +250,34 @@ def test_the_theorem_of_arow_holds_on_2000_random_runs():
             assert mistakes <= bound * (1 + 1e-9) + 1e-9, seed
             tight += mistakes > 0.5 * bound
     assert tight > 500  # so the bound is not far off
+
+
+@pytest.mark.parametrize("build", _core.builds())
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_beside_their_spread_get_the_bits_of_those_apart(dtype, index, build):
+    """A long pass puts them side by side, passes over one row do not; rows have 0 to 9 values, the last ones too."""
+    rng = np.random.default_rng(0)
+    lengths = [*range(10), *rng.integers(0, 10, 40), *range(9, -1, -1), 7]
+    columns = [np.sort(rng.choice(12, length, replace=False)) for length in lengths]
+    indptr = np.cumsum([0, *lengths]).astype(index)
+    values = rng.standard_normal(indptr[-1]).astype(dtype)
+    X = _core.csr(values, np.concatenate(columns).astype(index), indptr, 12)
+    examples = _core.Examples(rng.integers(0, 2, len(lengths)).astype(np.int32), None, None)
+    found, before = [], _core.build()
+    _core.use_build(build)
+    try:
+        for step in (len(lengths), 1):
+            state, spread, clock = State.new(1, np.zeros(12), 0.0, readout="last"), np.ones(13), 0.0
+            task = _core.BinaryTask(state.weights, state.real, state.count, None, None, 1, (True, True), False, spread)
+            for _ in range(3):
+                for row in range(0, len(lengths), step):
+                    bad, clock = _core.visit(
+                        X, examples, row, row + step, [task], _core.Rule("arow", [0.5]), 1.0, clock, 1, None, None, 1
+                    )
+                    assert bad == -1
+            found.append(np.concatenate([state.weights, state.real[:1], spread]).tobytes())
+            assert state.updates > 20
+    finally:
+        _core.use_build(before)
+    assert found[0] == found[1]

@@ -37,9 +37,9 @@ class OwnPerceptron(sx.Perceptron):
     [
         (
             lambda: 3,
-            "^a model file holds a fitted Perceptron, Neuron, LinearSVM, LogisticRegression, OnlineSVM, "
-            "PassiveAggressive, AROW, SCW, NHERD, ROMMA, ALMA, SecondOrderPerceptron, KernelSVM, KernelPerceptron or "
-            "Network, or a scikit-learn Pipeline that ends in one; found an int",
+            "^a model file holds a fitted ALMA, AROW, KernelPerceptron, KernelSVM, LinearSVM, LogisticRegression, "
+            "NHERD, Network, Neuron, OnlineSVM, PassiveAggressive, Perceptron, ROMMA, SCW or SecondOrderPerceptron, or "
+            "a scikit-learn Pipeline that ends in one; found an int",
         ),
         (lambda: StandardScaler().fit(X), "found a StandardScaler"),
         (lambda: LogisticRegression().fit(X, TWO), "found a LogisticRegression"),
@@ -48,7 +48,7 @@ class OwnPerceptron(sx.Perceptron):
         (lambda: make_pipeline(StandardScaler(), sx.Perceptron()), "this Pipeline is not fitted yet: call fit first"),
         (
             lambda: make_pipeline(StandardScaler(), LogisticRegression()).fit(X, TWO),
-            "the last step 'logisticregression' must be a fitted Perceptron",
+            "the last step 'logisticregression' must be a fitted ALMA",
         ),
         (
             lambda: make_pipeline(QuantileTransformer(n_quantiles=5), sx.Perceptron()).fit(X, TWO),

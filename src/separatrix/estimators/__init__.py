@@ -1,8 +1,13 @@
-"""Estimators: thin scikit-learn classes over ``solve``. One-vs-rest lives here only. Each is loaded on first use."""
+"""Estimators: thin scikit-learn classes over ``solve``. One-vs-rest lives here only. Each is loaded on first use.
+
+A new one is a file and its name here, for type checkers and in ``__all__``: the package, model files and pipelines find
+it by that.
+"""
 
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,28 +45,21 @@ __all__ = [
     "SecondOrderPerceptron",
 ]
 
-_MODULES = {
-    "ALMA": "alma",
-    "AROW": "arow",
-    "KernelPerceptron": "kernel_perceptron",
-    "KernelSVM": "kernel_svm",
-    "LinearSVM": "linear_svm",
-    "LogisticRegression": "logistic_regression",
-    "NHERD": "nherd",
-    "Network": "network",
-    "Neuron": "neuron",
-    "OnlineSVM": "online_svm",
-    "PassiveAggressive": "passive_aggressive",
-    "Perceptron": "perceptron",
-    "ROMMA": "romma",
-    "SCW": "scw",
-    "SecondOrderPerceptron": "second_order_perceptron",
-}
+
+def module_of(name: str) -> str:
+    """Return the module of an estimator.
+
+    Examples
+    --------
+    >>> module_of("LinearSVM"), module_of("ALMA")
+    ('separatrix.estimators.linear_svm', 'separatrix.estimators.alma')
+    """
+    return f"{__name__}.{re.sub('(?<=[a-z])(?=[A-Z])', '_', name).lower()}"
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    value = getattr(importlib.import_module(module_of(name)), name)
     globals()[name] = value
     return value

@@ -95,8 +95,8 @@ def _names_now() -> dict[str, str]:
 
 
 def estimator_names() -> tuple[str, ...]:
-    """Return the names of the package's estimators."""
-    return tuple(name for name, entry in stored_classes().items() if entry.estimator)
+    """Return the names of the package's estimators, sorted."""
+    return tuple(sorted(name for name, entry in stored_classes().items() if entry.estimator))
 
 
 class Registry:
