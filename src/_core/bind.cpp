@@ -374,6 +374,7 @@ NB_MODULE(_core, module) {
         .def("epoch", &shuffled, "seed"_a, "epoch"_a);
 
     bind_margin(module);
+    bind_multinomial(module);
     bind_descent(module);
     bind_dual(module);
     bind_joint(module);

@@ -78,6 +78,7 @@ void bind_descent(nb::module_& module);
 void bind_dual(nb::module_& module);
 void bind_joint(nb::module_& module);
 void bind_margin(nb::module_& module);
+void bind_multinomial(nb::module_& module);
 void bind_csv(nb::module_& module);
 void bind_exact(nb::module_& module);
 void bind_libsvm(nb::module_& module);

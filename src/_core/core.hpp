@@ -198,6 +198,7 @@ struct DualKernels;    // dual.hpp
 struct MarginKernels;  // margin.hpp
 struct ExactKernels;   // exact.hpp
 struct DescentKernels;  // descent.hpp
+struct MultinomialKernels;  // multinomial.hpp
 
 struct Kernels {
     const char* name;
@@ -221,6 +222,7 @@ struct Kernels {
     const MarginKernels* margin;
     const ExactKernels* exact;
     const DescentKernels* descent;
+    const MultinomialKernels* multinomial;
 };
 
 }  // namespace sx
