@@ -220,7 +220,7 @@ class MultinomialRun:
         task = self._task()
         eased = _preconditioner(task, point)
         most = choice.joint_most_steps(task, task.n_classes, _MOST_STEPS)
-        aim = 0.5 * math.sqrt(self.tol * point.solution.primal)
+        aim = math.sqrt(self.tol * point.solution.primal)
         rough = max(_size(point.gradient) * min(0.1, math.sqrt(self.solution.relative_gap)), aim)
         near, far = _LAST * math.sqrt(self.tol) * point.solution.primal, _FAR * point.solution.primal
         step, moves = np.zeros_like(point.weights), np.zeros_like(point.offsets)
