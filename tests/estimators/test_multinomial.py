@@ -322,6 +322,22 @@ def test_scores_that_are_no_numbers_have_no_loss():
             assert not math.isfinite(_core.class_loss(matrix, np.zeros((3, 1)), shift, codes, one))
 
 
+def test_a_pass_refuses_what_does_not_fit():
+    _, matrix, weights, shift, codes, costs, p, wrong = tables(3, "dense")
+    with pytest.raises(ValueError, match="a code names a class that is not there"):
+        _core.class_losses(matrix, weights, shift, codes + 1, costs, p, wrong)
+    with pytest.raises(ValueError, match="codes, costs and rows differ in number"):
+        _core.class_loss(matrix, weights, shift, codes[1:], costs)
+    with pytest.raises(ValueError, match="weights differ in shape"):
+        _core.class_bends(matrix, weights[:, 1:].copy(), shift, codes, costs, p)
+    with pytest.raises(ValueError, match="the shift needs a number for each class"):
+        _core.class_loss(matrix, weights, shift[1:], codes, costs)
+    with pytest.raises(ValueError, match="there must be a probability for each class and row"):
+        _core.class_pulls(matrix, codes, costs, np.ascontiguousarray(p[:, 1:]), wrong)
+    with pytest.raises(ValueError, match="probabilities and their sums differ in number"):
+        _core.class_divergence(matrix, codes, costs, p, wrong[1:], p, wrong)
+
+
 @pytest.mark.parametrize("layout", ["dense", "dense32", "sparse", "sparse32"])
 def test_passes_over_the_rows_have_the_same_bits_in_every_build(layout):
     used = _core.build()
