@@ -362,6 +362,7 @@ NB_MODULE(_core, module) {
 
     bind_margin(module);
     bind_path(module);
+    bind_multinomial(module);
     bind_descent(module);
     bind_newton(module);
     bind_dual(module);

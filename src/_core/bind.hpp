@@ -119,6 +119,7 @@ void bind_joint(nb::module_& module);
 void bind_margin(nb::module_& module);
 void bind_path(nb::module_& module);
 void bind_newton(nb::module_& module);
+void bind_multinomial(nb::module_& module);
 void bind_csv(nb::module_& module);
 void bind_exact(nb::module_& module);
 void bind_libsvm(nb::module_& module);

@@ -317,8 +317,10 @@ auto descend(const HeldMatrix& columns, Indices chosen, Vector<double> weights, 
     DescentState state{weights.data(), residual.data(), shift, 0, 0, 0.0};
     {
         nb::gil_scoped_release free;
-        std::vector<std::int64_t> room(m);
-        kernels().descent->descend(columns.m, chosen.data(), m, model, state, enough, epochs, most, room.data());
+        std::vector<std::int64_t> order(m);
+        std::vector<double> room(std::size_t(descent_room(m, n)));
+        kernels().descent->descend(columns.m, chosen.data(), m, model, state, enough, epochs, most, order.data(),
+                                   room.data());
     }
     return std::make_tuple(state.shift, state.violation, state.epochs, state.read);
 }

@@ -20,8 +20,8 @@ auto slopes_along(bool squared, Vector<const double> scores, const std::optional
     const std::size_t n = scores.shape(0);
     expect(signs.shape(0) == n && costs.shape(0) == n && (!along || along->shape(0) == n),
            "scores, steps, signs and costs differ in number");
-    for (const double* each : {scores.data(), signs.data(), costs.data()}) expect_aligned(each, "a vector");
-    if (along) expect_aligned(along->data(), "along");
+    expect_aligned(scores, signs, costs);
+    if (along) expect_aligned(along);
     const Losses job{squared ? Smooth::squared_hinge : Smooth::log, std::int64_t(n), scores.data(),
                      along ? along->data() : nullptr, length, bias, signs.data(), costs.data()};
     SlopesAlong sums;
@@ -39,9 +39,9 @@ void hessian_product(const HeldMatrix& X, Vector<const double> curvature, Vector
     expect(std::int64_t(curvature.shape(0)) == n && std::int64_t(scores.shape(0)) == n,
            "curvatures or scores and rows differ in number");
     expect(std::int64_t(v.shape(0)) == d && std::int64_t(out.shape(0)) == d, "weights and columns of X differ in number");
-    for (const double* each : {curvature.data(), v.data()}) expect_aligned(each, "a vector");
-    expect_aligned(scores.data(), "scores");
-    expect_aligned(out.data(), "out");
+    expect_aligned(curvature, v);
+    expect_aligned(scores);
+    expect_aligned(out);
     nb::gil_scoped_release free;
     std::copy_n(v.data(), d, out.data());
     const int jobs = threads_for(double(stored_numbers(X.m)));
@@ -64,8 +64,8 @@ void hessian_product(const HeldMatrix& X, Vector<const double> curvature, Vector
 
 void add_scaled(Vector<double> out, double factor, Vector<const double> v) {
     expect(out.shape(0) == v.shape(0), "vectors differ in length");
-    expect_aligned(out.data(), "out");
-    expect_aligned(v.data(), "v");
+    expect_aligned(out);
+    expect_aligned(v);
     nb::gil_scoped_release free;
     kernels().newton->add_scaled(out.data(), factor, v.data(), out.shape(0));
 }
@@ -76,7 +76,7 @@ auto margin_sums(bool squared, Vector<const double> scores, double bias, Vector<
     const std::size_t n = scores.shape(0);
     for (const auto* each : {&scores, &signs, &costs, &squares, &alpha}) {
         expect(each->shape(0) == n, "scores, signs, costs, squares and alpha differ in number");
-        expect_aligned(each->data(), "a vector");
+        expect_aligned(each);
     }
     const Margins job{squared, std::int64_t(n), scores.data(), bias, signs.data(), costs.data(), squares.data(),
                       alpha.data(), unit, norm, constant};

@@ -22,9 +22,9 @@ void make_path(HeldPath* self, const HeldMatrix& X, Vector<const double> signs, 
                double constant, bool free, double C, Vector<const double> alpha, double bias) {
     const auto n = std::size_t(X.m.rows);
     expect(signs.shape(0) == n && counts.shape(0) == n && alpha.shape(0) == n, "rows, signs, counts and alpha differ in number");
-    expect_aligned(signs.data(), "signs");
-    expect_aligned(counts.data(), "counts");
-    expect_aligned(alpha.data(), "alpha");
+    expect_aligned(signs);
+    expect_aligned(counts);
+    expect_aligned(alpha);
     expect(n > 0 && C > 0.0, "a path needs rows and a positive C");
     new (self) HeldPath{X, nb::cast(signs), nb::cast(counts), nullptr};
     nb::gil_scoped_release released;

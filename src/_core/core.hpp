@@ -208,6 +208,7 @@ struct MarginKernels;  // margin.hpp
 struct ExactKernels;   // exact.hpp
 struct DescentKernels;  // descent.hpp
 struct NewtonKernels;  // newton.hpp
+struct MultinomialKernels;  // multinomial.hpp
 
 struct Kernels {
     const char* name;
@@ -232,6 +233,7 @@ struct Kernels {
     const ExactKernels* exact;
     const DescentKernels* descent;
     const NewtonKernels* newton;
+    const MultinomialKernels* multinomial;
 };
 
 }  // namespace sx

@@ -305,12 +305,100 @@ SX_HOT void shuffle(std::int64_t* order, std::int64_t length, std::uint64_t& sta
     }
 }
 
+// Anderson's extrapolation (Bertrand, Massias, AISTATS 2021): near its end descent is a linear iteration, and the
+// combination of the last points whose steps add up to the least is nearer to where it leads than any of them.
+struct Trail {
+    double* steps;   // kSteps + 1 points of m weights; of all but the last, later, the steps from there
+    double* change;  // m
+    double* along;   // of every row
+    int count;
+};
+
+SX_HOT double product(const double* a, const double* b, std::int64_t n) {
+    const double* const some[1] = {b};
+    double out;
+    Dense<double>{a, n, n}.dots<1>(0, some, &out);
+    return out;
+}
+
+// The weights of the steps, which add up to 1, with the least sum; false where rounding decides.
+SX_COLD bool least_combination(const double* steps, std::int64_t m, double* parts) {
+    double table[kSteps][kSteps], trace = 0.0;
+    for (int a = 0; a < kSteps; ++a) {
+        for (int b = 0; b <= a; ++b) table[a][b] = product(steps + a * m, steps + b * m, m);
+        trace += table[a][a];
+    }
+    for (int a = 0; a < kSteps; ++a) {  // Cholesky's factor
+        table[a][a] += 1e-10 * trace;
+        for (int b = 0; b <= a; ++b) {
+            double sum = table[a][b];
+            for (int c = 0; c < b; ++c) sum -= table[a][c] * table[b][c];
+            if (a == b && !(sum > 0.0)) return false;
+            table[a][b] = a == b ? sqrt(sum) : sum / table[b][b];
+        }
+    }
+    double total = 0.0;
+    for (int a = 0; a < kSteps; ++a) {
+        double sum = 1.0;
+        for (int c = 0; c < a; ++c) sum -= table[a][c] * parts[c];
+        parts[a] = sum / table[a][a];
+    }
+    for (int a = kSteps - 1; a >= 0; --a) {
+        for (int c = a + 1; c < kSteps; ++c) parts[a] -= table[c][a] * parts[c];
+        parts[a] /= table[a][a];
+        total += parts[a];
+    }
+    if (!(total > 0.0 && total < HUGE_VAL)) return false;
+    for (int a = 0; a < kSteps; ++a) parts[a] /= total;
+    return true;
+}
+
+// Go to where the points on the trail lead, if the model is less there.
+template <class Rows>
+SX_COLD void extrapolate(const Rows& X, const std::int64_t* chosen, std::int64_t m, const Quadratic& model,
+                         DescentState& state, double& shift, Trail& trail, std::int64_t n) {
+    double* const w = state.weights;
+    double* const steps = trail.steps;
+    for (std::int64_t k = 0; k < kSteps * m; ++k) steps[k] = steps[k + m] - steps[k];
+    double parts[kSteps], before = 0.0;
+    if (!least_combination(steps, m, parts)) return;
+    double* const change = trail.change;
+    memset(change, 0, sizeof(double) * std::size_t(m));
+    for (int a = 1; a < kSteps; ++a) {
+        before += parts[a - 1];
+        for (std::int64_t k = 0; k < m; ++k) change[k] -= before * steps[a * m + k];
+    }
+    double* const along = trail.along;
+    memset(along, 0, sizeof(double) * std::size_t(n));
+    double ridge[kSums] = {}, lasso[kSums] = {}, moved = 0.0;
+    for (std::int64_t k = 0; k < m; ++k) {
+        if (change[k] == 0.0) continue;
+        X.add(chosen[k], change[k], along);
+        state.read += stored_in(X, chosen[k]);
+        const double after = w[k] + change[k];
+        ridge[k % kSums] += change[k] * (after + w[k]);
+        lasso[k % kSums] += fabs(after) - fabs(w[k]);
+        if (model.sums) moved += change[k] * model.sums[k];
+    }
+    double bend[kSums] = {};
+    const double* const D = model.curvature;
+    for (std::int64_t i = 0; i < n; ++i) bend[i % kSums] += D[i] * along[i] * along[i];
+    double gain = product(state.residual, along, n) - shift * moved + 0.5 * joined(bend);
+    if (model.sums) gain -= 0.5 * moved * moved / model.total;
+    gain += 0.5 * model.ridge * joined(ridge) + model.lasso * joined(lasso);
+    if (!(gain < 0.0)) return;
+    for (std::int64_t k = 0; k < m; ++k) w[k] += change[k];
+    for (std::int64_t i = 0; i < n; ++i) state.residual[i] += D[i] * along[i];
+    if (model.sums) shift += moved / model.total;
+}
+
 // Coordinate descent on the quadratic model (Friedman, Hastie, Tibshirani, J. Stat. Software 33, 2010; the inner loop of
 // newGLMNET, Yuan, Ho, Lin, JMLR 13, 2012). A feature whose weight is 0 and whose slope lies well within the penalty is
 // left out until the others have converged; then all are visited again.
 template <class Rows>
 void descend_as(const Rows& X, const std::int64_t* chosen, std::int64_t m, const Quadratic& model, DescentState& state,
-                double enough, std::int64_t epochs, std::int64_t most, std::int64_t* active) {
+                double enough, std::int64_t epochs, std::int64_t most, std::int64_t* active, double* room, std::int64_t n) {
+    Trail trail{room, room + (kSteps + 1) * m, room + (kSteps + 2) * m, 0};
     const double lasso = model.lasso, ridge = model.ridge;
     double* const w = state.weights;
     double* const r = state.residual;
@@ -323,7 +411,7 @@ void descend_as(const Rows& X, const std::int64_t* chosen, std::int64_t m, const
         double violation = 0.0, largest = 0.0;
         const bool whole = length == m;
         std::int64_t kept = 0;
-        shuffle(active, length, random);
+        if (trail.count == 0) shuffle(active, length, random);  // a trail is one of the same steps
         for (std::int64_t a = 0; a < length; ++a) {
             const std::int64_t k = active[a], j = chosen[k];
             double slope;
@@ -353,14 +441,23 @@ void descend_as(const Rows& X, const std::int64_t* chosen, std::int64_t m, const
             if (whole) break;
             for (std::int64_t k = 0; k < m; ++k) active[k] = k;
             length = m;
+            trail.count = 0;
+            continue;
         }
+        memcpy(trail.steps + trail.count * m, w, sizeof(double) * std::size_t(m));
+        if (trail.count++ < kSteps) continue;
+        extrapolate(X, chosen, m, model, state, shift, trail, n);
+        trail.count = 0;
     }
     state.shift = shift;
 }
 
 void descend(const Matrix& m, const std::int64_t* chosen, std::int64_t count, const Quadratic& model,
-             DescentState& state, double enough, std::int64_t epochs, std::int64_t most, std::int64_t* room) {
-    with_rows(m, [&](const auto& X) { descend_as(X, chosen, count, model, state, enough, epochs, most, room); });
+             DescentState& state, double enough, std::int64_t epochs, std::int64_t most, std::int64_t* order,
+             double* room) {
+    with_rows(m, [&](const auto& X) {
+        descend_as(X, chosen, count, model, state, enough, epochs, most, order, room, m.cols);
+    });
 }
 
 void descend_gram(const double* table, std::int64_t m, const Quadratic& model, double* slope, DescentState& state,

@@ -48,6 +48,10 @@ struct PenaltyGap {
     double gap, penalty, reach;
 };
 
+constexpr int kSteps = 10;  // of descent, from which it is extrapolated
+
+constexpr std::int64_t descent_room(std::int64_t m, std::int64_t rows) { return (kSteps + 2) * m + rows; }
+
 struct DescentKernels {
     // The loss, and of each row its slope and its curvature in the score.
     Slopes (*slopes)(const Losses&, double* slope, double* curvature);
@@ -69,9 +73,9 @@ struct DescentKernels {
     void (*curve)(const Matrix&, const std::int64_t* chosen, std::int64_t m, const double* curvature, const double* r,
                   double* squares, double* sums, double* slopes);
     // Epochs of coordinate descent over the chosen features until the violation is at most `enough`, `epochs` are over,
-    // or `most` numbers have been read. `room` holds m numbers.
+    // or `most` numbers have been read. `order` holds m numbers, `room` descent_room(m, rows).
     void (*descend)(const Matrix&, const std::int64_t* chosen, std::int64_t m, const Quadratic&, DescentState&,
-                    double enough, std::int64_t epochs, std::int64_t most, std::int64_t* room);
+                    double enough, std::int64_t epochs, std::int64_t most, std::int64_t* order, double* room);
     // The same where the table of all products of the features is at hand: `slope` is the model's at each feature.
     void (*descend_gram)(const double* table, std::int64_t m, const Quadratic&, double* slope, DescentState&,
                          double enough, std::int64_t epochs, std::int64_t* room);

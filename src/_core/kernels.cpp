@@ -141,11 +141,13 @@ extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
 extern const ExactKernels exact_kernels;
 extern const DescentKernels descent_kernels;
+extern const MultinomialKernels multinomial_kernels;
 extern const NewtonKernels newton_kernels;
 extern const Kernels kernels;
 constinit const Kernels kernels = {SX_NAME(SX_BUILD), Facts<Rules>::all, Facts<Rules>::count, visit, visit_dual, fold,
                                     visit_joint, tally, tally_joint, decide, square_norms, survey, first_bad_row,
-                                    &dual_kernels, &margin_kernels, &exact_kernels, &descent_kernels, &newton_kernels};
+                                    &dual_kernels, &margin_kernels, &exact_kernels, &descent_kernels, &newton_kernels,
+                                    &multinomial_kernels};
 
 }  // namespace SX_BUILD
 }  // namespace sx

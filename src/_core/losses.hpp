@@ -4,7 +4,7 @@
 // e^x after Tang 1989: x = (64 k + j) ln2 / 64 + r, then 2^k 2^(j/64) times a polynomial for e^r with |r| <= ln2 / 128,
 // whose first dropped term is r^6 / 720 < 2^-54. log(1 + u) by the series of 2 atanh(s), |s| < 0.172.
 //
-// Included by kernels.cpp, descent.cpp and newton.cpp, inside the namespace of one build.
+// Included by kernels.cpp, descent.cpp, multinomial.cpp and newton.cpp, inside the namespace of one build.
 
 constexpr double kRootsOfTwo[64] = {  // 2^(j/64)
     0x1.0000000000000p+0, 0x1.02c9a3e778061p+0, 0x1.059b0d3158574p+0, 0x1.0874518759bc8p+0, 0x1.0b5586cf9890fp+0,

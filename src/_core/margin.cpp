@@ -248,21 +248,34 @@ void gram(const Matrix& m, const double* t, std::int64_t begin, std::int64_t end
     with_centred_rows(m, [&](const auto& X) { gram_of(X, begin, end, t, out, room, from, to); });
 }
 
-// Column by column, each entry a product of two rows of the factor so far.
+// Each entry is a product of two rows of the factor so far. A few columns are done together, so that the rows that they
+// are products of stay in the cache, and several rows below them share one reading of these.
+constexpr std::int64_t kPanel = 32;
+
 void factor(double* a, std::int64_t n, std::int64_t begin, std::int64_t end, double least, double replaced) {
-    for (std::int64_t j = begin; j < end; ++j) {
-        const Dense<double> rows{a, j, n};
-        const double* const some[1] = {a + j * n};
-        double dot;
-        rows.template dots<1>(j, some, &dot);
-        double pivot = a[j * n + j] - dot;
-        pivot = pivot > least ? pivot : replaced;
-        const double root = sqrt(pivot);
-        a[j * n + j] = root;
-        for (std::int64_t i = j + 1; i < n; ++i) {
-            rows.template dots<1>(i, some, &dot);
-            a[i * n + j] = (a[i * n + j] - dot) / root;
+    for (std::int64_t first = begin; first < end; first += kPanel) {
+        const std::int64_t last = first + kPanel < end ? first + kPanel : end;
+        const auto enter = [&](auto block, std::int64_t i, std::int64_t j) {
+            constexpr int N = decltype(block)::size;
+            const double* some[N];
+            double dots[N];
+            SX_UNROLL for (int k = 0; k < N; ++k) some[k] = a + (i + k) * n;
+            Dense<double>{a, j, n}.template dots<N>(j, some, dots);
+            SX_UNROLL for (int k = 0; k < N; ++k) {
+                double& entry = a[(i + k) * n + j];
+                entry = entry - dots[k];
+                if (i + k > j) entry = entry / a[j * n + j];
+            }
+        };
+        for (std::int64_t i = first; i < last; ++i) {
+            for (std::int64_t j = first; j <= i; ++j) enter(Block<1>{}, i, j);
+            double& pivot = a[i * n + i];
+            pivot = sqrt(pivot > least ? pivot : replaced);
         }
+        in_blocks<kTogether>(int(n - last), [&](auto block, int below) {
+            for (std::int64_t j = first; j < last; ++j) enter(block, last + below, j);
+            return true;
+        });
     }
 }
 

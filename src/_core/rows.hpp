@@ -4,7 +4,7 @@
 // 8 + 8, 4 + 4, 2 + 2, 1 + 1; a sparse one keeps 4, by position in the row. Products and sums are double and
 // never contracted, so the width of the vector registers changes the speed and not the result.
 //
-// Included by kernels.cpp, margin.cpp, descent.cpp, newton.cpp and exact.cpp, inside the namespace of one build.
+// Included by kernels.cpp, margin.cpp, descent.cpp, multinomial.cpp, newton.cpp and exact.cpp, inside the namespace of one build.
 
 #include "lanes.hpp"
 

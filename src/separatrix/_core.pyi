@@ -248,6 +248,61 @@ def log_values(m: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def log_pulls(m: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def log_divergences(p: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def spread(X: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def class_losses(
+    X: Matrix,
+    weights: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    p: NDArray[np.float64],
+    wrong: NDArray[np.float64],
+    look: Callable[[], None] | None = None,
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
+def class_loss(
+    X: Matrix,
+    weights: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    look: Callable[[], None] | None = None,
+) -> float: ...
+def class_bends(
+    X: Matrix,
+    weights: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    p: NDArray[np.float64],
+    look: Callable[[], None] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def class_shift(
+    X: Matrix,
+    weights: NDArray[np.float64] | None,
+    shift: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    p: NDArray[np.float64],
+    wrong: NDArray[np.float64],
+    look: Callable[[], None] | None = None,
+) -> None: ...
+def class_pulls(
+    X: Matrix,
+    codes: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    p: NDArray[np.float64],
+    wrong: NDArray[np.float64],
+    look: Callable[[], None] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def class_divergence(
+    X: Matrix,
+    codes: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    p: NDArray[np.float64],
+    p_wrong: NDArray[np.float64],
+    q: NDArray[np.float64],
+    q_wrong: NDArray[np.float64],
+    look: Callable[[], None] | None = None,
+) -> float: ...
 def curve(
     columns: Matrix,
     chosen: NDArray[np.int64],

@@ -9,7 +9,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import kl_div, softmax
 from sklearn.datasets import load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -18,6 +18,7 @@ from sklearn.preprocessing import scale
 import separatrix as sx
 import separatrix.estimators.logistic_regression
 import separatrix.svm.choice
+from separatrix import _core
 from separatrix.geometry.rows import Rows
 from separatrix.stops import TimeLimit
 from separatrix.svm.multinomial import MultinomialRun
@@ -142,11 +143,14 @@ def test_the_gap_is_the_difference_of_the_values():
     X, y = overlapping()
     task = MultinomialTask(Rows(X), y, 3, np.full(len(y), 2.0), free=True)
     draw = np.random.default_rng(1)
-    for size in (0.0, 0.3, 3.0):
-        point = point_at(task, size * draw.standard_normal((3, 5)), first_offsets(task))
+    run = MultinomialRun(task, 1e-9, np.zeros((3, 5)), first_offsets(task))
+    optimum = run.go(100, lambda: False).weights
+    for size in (1e-3, 0.01, 0.1, 3.0):
+        point = point_at(task, optimum + size * draw.standard_normal((3, 5)), first_offsets(task))
         shift = np.zeros(3)
+        scores = X @ point.weights.T + task.shift(point.weights, point.offsets)
         for _ in range(200):  # the best biases, a coordinate at a time: as many of each class as there are examples
-            p = softmax(point.scores.T + shift, axis=1)
+            p = softmax(scores + shift, axis=1)
             shift += np.log(np.bincount(y) / p.sum(axis=0))
         assert np.allclose(p.sum(axis=0), np.bincount(y))
         away = point.weights - 2.0 * (np.eye(3)[y] - p).T @ X
@@ -155,7 +159,8 @@ def test_the_gap_is_the_difference_of_the_values():
         assert math.isclose(primal - dual, 0.5 * (away**2).sum(), rel_tol=1e-9)
         best = measure(task, point.weights, point.offsets + shift)
         assert math.isclose(best.primal, primal, rel_tol=1e-12)
-        assert math.isclose(best.gap, primal - dual, rel_tol=1e-6)
+        assert math.isclose(best.gap, min(primal - dual, primal), rel_tol=1e-6)
+        assert best.gap < best.primal or size == 3.0
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -247,14 +252,126 @@ def test_conjugate_gradients_reach_what_the_factor_reaches(bias, layout, monkeyp
         assert abs(products.objective_ - factor.objective_) <= products.duality_gap_ + factor.duality_gap_
 
 
-def test_blocks_of_rows_change_rounding_only(monkeypatch):
-    for X, y in (overlapping(500, 6, 5), sparse_text()):
-        whole = sx.LogisticRegression(tol=1e-9).fit(X, y)
-        with monkeypatch.context() as patch:
-            patch.setattr(separatrix.svm.multinomial_task, "_BLOCK", 1)
-            patch.setattr(separatrix.svm.multinomial_task, "_SPARSE_BLOCK", 1)
-            blocks = sx.LogisticRegression(tol=1e-9).fit(X, y)
-        assert np.allclose(whole.coef_, blocks.coef_, rtol=1e-9, atol=1e-9)
+def tables(k, layout, n=83, d=13):
+    """Rows in a layout, weights and a shift of each class, codes, costs, and room for probabilities."""
+    draw = np.random.default_rng(k)
+    X = draw.standard_normal((n, d)) * (draw.random((n, d)) < 0.6)
+    X = X.astype(np.float32) if layout.endswith("32") else X
+    rows = Rows(sparse.csr_matrix(X) if layout.startswith("sparse") else X)
+    codes = draw.integers(0, k, n).astype(np.int64)
+    return (
+        X.astype(np.float64), rows.matrix, draw.standard_normal((k, d)), draw.standard_normal(k), codes,
+        draw.uniform(0.1, 3.0, n), np.empty((k, n)), np.empty(n),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", ["dense", "dense32", "sparse", "sparse32"])
+@pytest.mark.parametrize("k", [2, 3, 8, 17, 100])
+def test_a_pass_over_the_rows_is_the_softmax_with_its_slopes_and_its_hessian(k, layout):
+    X, matrix, weights, shift, codes, costs, p, wrong = tables(k, layout)
+    each, scores = np.arange(len(X)), X @ weights.T + shift
+    exact = softmax(scores, axis=1)
+    loss, across, sums = _core.class_losses(matrix, weights, shift, codes, costs, p, wrong)
+    assert math.isclose(loss, float(costs @ -np.log(exact[each, codes])), rel_tol=1e-13)
+    assert np.allclose(p.T, exact, rtol=1e-12, atol=0.0)
+    assert np.allclose(wrong, 1.0 - exact[each, codes], rtol=1e-9)
+    off = costs[:, None] * (exact - np.eye(k)[codes])
+    assert np.allclose(across, off.T @ X, atol=1e-11)
+    assert np.allclose(sums, off.sum(axis=0), atol=1e-11)
+    assert math.isclose(_core.class_loss(matrix, weights, shift, codes, costs), loss, rel_tol=1e-13)
+    assert all(map(np.allclose, _core.class_pulls(matrix, codes, costs, p, wrong), (across, sums)))
+    bent = costs[:, None] * exact * (scores - (exact * scores).sum(axis=1, keepdims=True))
+    across, sums = _core.class_bends(matrix, weights, shift, codes, costs, p)
+    assert np.allclose(across, bent.T @ X, atol=1e-11)
+    assert np.allclose(sums, bent.sum(axis=0), atol=1e-11)
+    moved, moved_wrong = p.copy(), wrong.copy()
+    _core.class_shift(matrix, 0.01 * weights, 0.01 * shift, codes, costs, moved, moved_wrong)
+    linear = exact * (1.0 + 0.01 * (scores - (exact * scores).sum(axis=1, keepdims=True)))
+    assert np.allclose(moved.T, linear, rtol=1e-9)
+    apart = float(costs @ (linear * np.log(linear / exact)).sum(axis=1))
+    bound = _core.class_divergence(matrix, codes, costs, moved, moved_wrong, p, wrong)
+    assert apart <= bound <= 1.05 * apart
+    _core.class_shift(matrix, 2.0 * weights, 2.0 * shift, codes, costs, moved, moved_wrong)
+    assert np.allclose(moved.sum(axis=0), 1.0)
+    assert moved.min() >= 0.0
+    far = float(costs @ kl_div(moved.T, exact).sum(axis=1))
+    assert far <= _core.class_divergence(matrix, codes, costs, moved, moved_wrong, p, wrong) <= 1.5 * far
+
+
+def test_probabilities_that_are_nearly_certain_keep_their_digits():
+    matrix, codes, one = Rows(np.array([[1.0]])).matrix, np.zeros(1, dtype=np.int64), np.ones(1)
+    for gap in (1e-20, 1.0, 40.0, 300.0, 700.0):
+        p, wrong = np.empty((3, 1)), np.empty(1)
+        weights = np.array([[gap], [0.0], [-1.0]])
+        loss = _core.class_losses(matrix, weights, np.zeros(3), codes, one, p, wrong)[0]
+        with localcontext() as context:
+            context.prec = 400
+            terms = [(Decimal(w) - Decimal(gap)).exp() for w in (0.0, -1.0)]
+            exact = 1 + sum(terms)
+            assert math.isclose(loss, float(exact.ln()), rel_tol=1e-14)
+            assert math.isclose(wrong[0], float(sum(terms) / exact), rel_tol=1e-14)
+            assert math.isclose(p[2, 0], float(terms[1] / exact), rel_tol=1e-14)
+
+
+def test_scores_that_are_no_numbers_have_no_loss():
+    matrix, codes, one = Rows(np.array([[1.0]])).matrix, np.zeros(1, dtype=np.int64), np.ones(1)
+    for bad in (math.inf, -math.inf, math.nan):
+        for place in range(3):
+            shift = np.zeros(3)
+            shift[place] = bad
+            assert not math.isfinite(_core.class_loss(matrix, np.zeros((3, 1)), shift, codes, one))
+
+
+def test_a_pass_refuses_what_does_not_fit():
+    _, matrix, weights, shift, codes, costs, p, wrong = tables(3, "dense")
+    with pytest.raises(ValueError, match="a code names a class that is not there"):
+        _core.class_losses(matrix, weights, shift, codes + 1, costs, p, wrong)
+    with pytest.raises(ValueError, match="codes, costs and rows differ in number"):
+        _core.class_loss(matrix, weights, shift, codes[1:], costs)
+    with pytest.raises(ValueError, match="weights differ in shape"):
+        _core.class_bends(matrix, weights[:, 1:].copy(), shift, codes, costs, p)
+    with pytest.raises(ValueError, match="the shift needs a number for each class"):
+        _core.class_loss(matrix, weights, shift[1:], codes, costs)
+    with pytest.raises(ValueError, match="there must be a probability for each class and row"):
+        _core.class_pulls(matrix, codes, costs, np.ascontiguousarray(p[:, 1:]), wrong)
+    with pytest.raises(ValueError, match="probabilities and their sums differ in number"):
+        _core.class_divergence(matrix, codes, costs, p, wrong[1:], p, wrong)
+
+
+@pytest.mark.parametrize("layout", ["dense", "dense32", "sparse", "sparse32"])
+def test_passes_over_the_rows_have_the_same_bits_in_every_build(layout):
+    used = _core.build()
+    seen = []
+    try:
+        for build in _core.builds():
+            _core.use_build(build)
+            bits = []
+            for k in (3, 17):
+                _, matrix, weights, shift, codes, costs, p, wrong = tables(k, layout)
+                bits += [*_core.class_losses(matrix, weights, shift, codes, costs, p, wrong), p.copy(), wrong.copy()]
+                bits += _core.class_bends(matrix, weights, shift, codes, costs, p)
+                moved, moved_wrong = p.copy(), wrong.copy()
+                _core.class_shift(matrix, weights, shift, codes, costs, moved, moved_wrong)
+                bits += [moved, moved_wrong, *_core.class_pulls(matrix, codes, costs, moved, moved_wrong)]
+                bits.append(_core.class_divergence(matrix, codes, costs, moved, moved_wrong, p, wrong))
+            seen.append([np.asarray(each).tobytes() for each in bits])
+    finally:
+        _core.use_build(used)
+    assert all(bits == seen[0] for bits in seen)
+
+
+def test_a_pass_over_many_rows_can_be_stopped_and_leaves_a_true_gap():
+    draw = np.random.default_rng(0)
+    X, y = draw.standard_normal((25_000, 40)), draw.integers(0, 60, 25_000)
+    for free in (True, False):
+        task = MultinomialTask(Rows(X), y, 60, np.ones(len(y)), free=free)
+        run = MultinomialRun(task, 1e-6, np.zeros((60, 40)), first_offsets(task))
+        solution = run.go(100, lambda: True)
+        assert run.ended == "halted"
+        assert run.iterations == 0
+        exact = point_at(task, np.zeros((60, 40)), first_offsets(task)).solution
+        assert math.isclose(solution.primal, exact.primal, rel_tol=1e-12)
+        assert solution.gap == solution.primal  # no loss is below 0
 
 
 def test_features_far_from_the_origin_and_of_any_size_converge():

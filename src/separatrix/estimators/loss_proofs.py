@@ -73,7 +73,7 @@ def multinomial_certificate(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         run = MultinomialRun(task, _TOL, coef.copy(), offsets)
         run.go(_MORE, lambda: False)
-        shares = balanced_dual(task, point_at(task, run.weights, run.offsets)).others
+        shares = balanced_dual(task, point_at(task, run.weights, run.offsets)).table
     planes = JointPlanes("the model", coef, intercept)
     name, labels = "LogisticRegression", Labels(classes, codes)
     plain = joint_certificate(name, rows, labels, planes, constant=0.0, mistakes=None, factor=lambda square: square)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 from separatrix.svm import choice
-from separatrix.svm.task import HaltedError
 
 Features = NDArray[np.int64]
 
@@ -27,9 +26,13 @@ _CHUNK = 1 << 27  # numbers read between two questions whether to stop
 _EPOCHS = 1000
 _PASSES = 30  # of descent over the columns in one iteration
 _ROUNDS = 50  # of descent and elimination over a table
+_FACTORS = 4e9  # operations that all factors of one table may take, but for the first few
+_FEW_FACTORS = 4
 _FIRST_EPOCHS = 10
 _MOST_EPOCHS = 100
 _FLAT = 1e-5  # part of the gain so far below which a round is the last
+_WORTH = 0.1  # part of the slope of a step that the model must fall by, where signs change on the way
+_SHORTEST = 1e-3  # part of a step below which it ends where the first sign changes
 _SINGULAR = 1e-11  # part of the largest pivot that stands for one that is no larger
 _LEAST = 1e-10  # part of a feature's curvature that centring leaves at least
 
@@ -113,7 +116,7 @@ class Step:
 
 
 def by_columns(
-    columns: Columns, model: Model, chosen: Features, weights: Floats, enough: float, halted: Callable[[], bool]
+    columns: Columns, model: Model, chosen: Features, weights: Floats, enough: float, look: Callable[[], None]
 ) -> Step:
     """Minimise the model over the chosen features, until the violation is ``enough`` of what it was."""
     places = columns.places(chosen)
@@ -138,8 +141,7 @@ def by_columns(
         shift, violation, read = descended(max(price, 4.0 * columns.numbers(places)))
         if violation <= enough:
             break
-        if halted():
-            raise HaltedError
+        look()
         spent += read
         inside = np.flatnonzero(w)
         if len(inside) > choice.TABLE_EQUATIONS and spent >= choice.ALONE * columns.numbers(places):
@@ -148,14 +150,14 @@ def by_columns(
             continue
         spent = 0.0
         part = np.ascontiguousarray(places[inside])
-        table = _symmetric(_core.gram(_core.turned(columns.matrix, part), model.curvatures))[:-1, :-1].copy()
+        table = _symmetric(_core.gram(_core.turned(columns.matrix, part), model.curvatures, look))[:-1, :-1].copy()
         here = _core.curve(columns.matrix, part, model.curvatures, residual)[2]
         if model.free:
             table -= np.outer(sums[inside], sums[inside] / total)
             here = here - shift * sums[inside]
         diagonal = np.einsum("ii->i", table)
         diagonal[:] = np.maximum(diagonal, bends[inside])
-        w[inside] = by_table(table, w[inside].copy(), here, model.ridge, model.lasso, 0.1 * enough)
+        w[inside] = by_table(table, w[inside].copy(), here, model.ridge, model.lasso, 0.1 * enough, look)
         residual = model.slopes + model.curvatures * columns.combine(places, w - weights)
         if model.free:
             shift = model.shift + _core.dot(sums, w - weights) / total
@@ -166,10 +168,16 @@ def by_columns(
 
 
 def by_all_products(
-    rows: Rows, constant: float, model: Model, weights: Floats, enough: float, scores: Callable[[Floats], Floats]
+    rows: Rows,
+    constant: float,
+    model: Model,
+    weights: Floats,
+    enough: float,
+    scores: Callable[[Floats], Floats],
+    look: Callable[[], None],
 ) -> Step:
     """Minimise the model over all features by the table of their products; ``constant`` is that of a penalised bias."""
-    table = _symmetric(_core.gram(rows.matrix, model.curvatures))
+    table = _symmetric(_core.gram(rows.matrix, model.curvatures, look))
     raw = _core.combine(rows.matrix, model.slopes)
     sums = table[-1, :-1].copy()
     if constant:
@@ -185,7 +193,7 @@ def by_all_products(
     diagonal = np.einsum("ii->i", table)
     diagonal[:] = np.maximum(diagonal, _LEAST * squares) + 1e-300
     enough *= model.violation(weights, here)
-    step = by_table(table, weights.copy(), here, model.ridge, model.lasso, enough) - weights
+    step = by_table(table, weights.copy(), here, model.ridge, model.lasso, enough, look) - weights
     bias = -(model.shift + _core.dot(sums, step) / model.total) if model.free else 0.0
     along = scores(step)
     residual = model.slopes + model.curvatures * (along + bias)
@@ -196,13 +204,18 @@ def _symmetric(lower: Floats) -> Floats:
     return np.asarray(np.tril(lower) + np.tril(lower, -1).T)
 
 
-def by_table(table: Floats, w: Floats, slopes: Floats, ridge: float, lasso: float, enough: float) -> Floats:
+def by_table(
+    table: Floats, w: Floats, slopes: Floats, ridge: float, lasso: float, enough: float, look: Callable[[], None]
+) -> Floats:
     """Minimise the model with this table of products from w, where it has these slopes, until the violation is enough.
 
-    Coordinate descent says which weights are not zero. These are solved for at once, by a Cholesky factor; a step ends
-    where the first of them would change its sign, and that one is zero in the next.
+    Coordinate descent says which weights are not zero. These are solved for at once, by a Cholesky factor. Those whose
+    signs would change are zero from there on, if the model falls by enough with that; else the step ends where the
+    first of them changes.
     """
     allowed, total, matrix = _FIRST_EPOCHS, 0.0, _core.dense(table)
+    factors = max(_FEW_FACTORS, int(_FACTORS / max(len(w), 1) ** 3))
+    violation: Any
 
     def gain_of(to: Floats, old: Floats, slope: Floats) -> float:
         gain = _core.dot(slope, to - old) + 0.5 * ridge * _core.dot(to + old, to - old)
@@ -210,43 +223,70 @@ def by_table(table: Floats, w: Floats, slopes: Floats, ridge: float, lasso: floa
 
     for _ in range(_ROUNDS):
         before, slopes_before = w.copy(), slopes.copy()
-        violation: Any = _core.descend_gram(table, w, slopes, ridge, lasso, enough, allowed)[0]
+        left, violation = allowed, math.inf
+        while left > 0 and violation > enough:
+            epochs = max(1, min(left, _CHUNK // len(w) ** 2))
+            violation = _core.descend_gram(table, w, slopes, ridge, lasso, enough, epochs)[0]
+            left -= epochs
+            look()
         allowed = min(allowed + 2, _MOST_EPOCHS)
         if violation <= enough:
             break
         now = gain_of(w, before, 0.5 * (slopes_before + slopes))
-        while True:
-            to, length = _eliminated(table, w, slopes, ridge, lasso)
-            change = _core.combine(matrix, to - w)
-            gain = gain_of(to, w, slopes + 0.5 * change)
+        while factors > 0:
+            look()
+            factors -= 1
+            step, some = _newton(table, w, slopes, ridge, lasso, look)
+            length, gain, last = 1.0, 0.0, False
+            to, change = w, np.zeros(len(w))
+            while len(some) and not last:
+                last = length <= _SHORTEST
+                to, length = _along(w, some, step, length, crossing=not last)
+                change = _core.combine(matrix, to - w)
+                gain = gain_of(to, w, slopes + 0.5 * change)
+                if gain <= _WORTH * gain_of(to, w, slopes):
+                    break
+                length *= 0.5
             if not gain < 0.0:
                 break
+            crossed = bool((to[some] == 0.0).any())
             w, slopes, now = to, slopes + change, now + gain
-            if length == 1.0:
+            if length == 1.0 and not crossed:
                 break
         total += now
-        if not now < _FLAT * total:
+        if not now < _FLAT * total or factors <= 0:
             break
     return w
 
 
-def _eliminated(table: Floats, w: Floats, slopes: Floats, ridge: float, lasso: float) -> tuple[Floats, float]:
-    """Return the best weights with the signs of these, or as far on the way there as the signs last; and how far."""
+def _newton(
+    table: Floats, w: Floats, slopes: Floats, ridge: float, lasso: float, look: Callable[[], None]
+) -> tuple[Floats, Features]:
+    """Return the step to the best weights with the signs of these, and which weights it is of."""
     some = np.flatnonzero(w)
     if not len(some):
-        return w, 1.0
+        return w[:0], some
     part = table[np.ix_(some, some)]
     diagonal = np.einsum("ii->i", part)
     diagonal += ridge
     tiny = _SINGULAR * float(diagonal.max())
-    _core.factor(part, tiny, tiny)
+    _core.factor(part, tiny, tiny, look)
     step = -(slopes[some] + ridge * w[some] + lasso * np.sign(w[some]))
     _core.substitute(part, step)
-    if not np.isfinite(step).all():
-        return w, 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(step * w[some] < 0.0, -w[some] / step, np.inf)
-    length = min(1.0, float(room.min()))
+    return step, some if np.isfinite(step).all() else some[:0]
+
+
+def _along(w: Floats, some: Features, step: Floats, length: float, *, crossing: bool) -> tuple[Floats, float]:
+    """Return the weights after so much of a step, where signs change zero; if none may, as far as the signs last."""
+    old = w[some]
+    if not crossing:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(step * old < 0.0, -old / step, np.inf)
+        length = min(1.0, float(room.min()))
+        after = np.where(room <= length, 0.0, old + length * step)
+    else:
+        after = old + length * step
+        after[after * old < 0.0] = 0.0
     to = w.copy()
-    to[some] = np.where(room <= length, 0.0, w[some] + length * step)
+    to[some] = after
     return to, length

@@ -5,8 +5,8 @@ the features that are not zero or whose slopes are near the penalty. The slopes 
 dual weights that prove more than those of the new weights. Features that a sphere about these shows to be zero at the
 optimum (Ndiaye, Fercoq, Gramfort, Salmon, JMLR 18, 2017) are left out for good.
 
-With the squared hinge and more features than rows, a model whose penalty is small beside the loss has a valley of
-weights that are nearly as good, along which descent crawls. Such a run goes through stages: from the largest costs with
+With the squared hinge a model whose penalty is small beside the loss has a valley of weights that are nearly as good,
+along which descent crawls. Such a run goes through stages: from the largest costs with
 which hardly any weight is not zero, each ten times the one before, to those of the task.
 """
 
@@ -27,9 +27,10 @@ from separatrix.svm import choice
 from separatrix.svm.descent import Columns, Features, Model, Step, by_all_products, by_columns
 from separatrix.svm.history import MarginHistory
 from separatrix.svm.sparse_penalty import DualPoint, SparseSolution, SparseTask, dual_point, rounding
-from separatrix.svm.task import HaltedError
+from separatrix.svm.task import HaltedError, looking
 
 _UNIT = float(np.finfo(np.float64).eps)
+_FEW = 1 << 18  # numbers up to which all columns are fetched at once
 _MANY = 1 << 22  # numbers from which on the features are let in a few at a time
 _FIRST = 500
 _NEAR = 0.9  # part of the penalty from which on a slope is near it
@@ -39,7 +40,7 @@ _ARMIJO = 1e-2
 _HALVINGS = 50
 _PATIENCE = 4  # iterations without a smaller gap or value, where rounding decides
 _ROUGHEST = (0.5, 0.01)  # parts of the violation at which a model is good enough: by columns, by a table
-_FINEST = (0.03, 1e-3)
+_FINEST = (0.1, 1e-3)
 _STAGED = 1000.0  # times the penalty: slopes at 0 from which on there are stages
 _STAGE = 10.0  # times the costs of the stage before
 _STAGE_GAP = 0.01  # relative gap at which a stage is over
@@ -166,7 +167,7 @@ class SparseRun:
         self._best_bias()
         task = self._task()
         self.part = 1.0
-        if task.squared and task.width > task.n and not self.weights.any():
+        if task.squared and not self.weights.any():
             slopes = _core.slopes(True, task.scores(self.weights), self.bias, task.signs, task.costs)[3]
             largest = _core.largest(task.pulls(-task.signs * slopes))
             if _STAGED * task.l1_ratio < largest < math.inf:
@@ -215,7 +216,7 @@ class SparseRun:
                     wanted[some] = True
             every = np.flatnonzero(wanted[:d])
             again = self._columns is not None and task.stored() <= _MANY
-            whole = again or 2 * len(every) >= d
+            whole = again or task.stored() <= _FEW or 2 * len(every) >= d
             self._columns = Columns(task.rows, np.arange(d) if whole else every, task.bias)
         return self._columns
 
@@ -301,16 +302,16 @@ class SparseRun:
 
     def _advance(self, point: Point, halted: Callable[[], bool]) -> None:
         """Make one iteration; where that is not possible, end."""
-        task = self._task()
+        task, look = self._task(), looking(halted)
         rough, fine = _ROUGHEST[self.by_table], _FINEST[self.by_table]
         if self.by_table:
             enough = min(rough, max(fine, self.gained**2))
-            step = by_all_products(task.rows, task.bias, point.model, self.weights, enough, task.scores)
+            step = by_all_products(task.rows, task.bias, point.model, self.weights, enough, task.scores, look)
         else:
             enough = min(rough, max(fine, math.sqrt(max(self.gained, 0.0))))
             chosen, others = self._chosen(point)
             columns = self._hold(chosen, others)
-            step = by_columns(columns, point.model, chosen, self.weights[chosen], enough, halted)
+            step = by_columns(columns, point.model, chosen, self.weights[chosen], enough, look)
         length, reached = self._searched(point, step)
         if not length and len(self.history) == 1 and self.weights.any():  # given weights that lead nowhere
             self.weights, self.bias, self.alpha = np.zeros(len(self.weights)), 0.0, None

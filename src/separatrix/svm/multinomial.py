@@ -20,9 +20,9 @@ from separatrix.geometry.simplex import one_thread, solve_definite
 from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.svm import choice
 from separatrix.svm.history import MarginHistory
-from separatrix.svm.multinomial_bounds import MultinomialSolution, Point, Probabilities, loss_of, point_at, shifted
-from separatrix.svm.multinomial_task import MultinomialTask
-from separatrix.svm.task import HaltedError
+from separatrix.svm.multinomial_bounds import Guess, MultinomialSolution, Point, coupled, nothing, point_at
+from separatrix.svm.multinomial_task import Look, Losses, MultinomialTask, Probabilities
+from separatrix.svm.task import HaltedError, looking
 
 _UNIT = float(np.finfo(np.float64).eps)
 _MOST_STEPS = 1000  # of conjugate gradients in one iteration
@@ -31,13 +31,14 @@ _LAST = 0.1  # the same, for which a step is computed as exactly as the gap need
 _FAR = 1e-3  # gain of a step, of the value, above which it may be rough
 _SLOW = 0.3  # gain of one more step of conjugate gradients, of the mean of all, below which a rough step is done; later
 # iterations take more steps before they may end so: else ill-conditioned equations would never be solved
+_SAMPLED = 1000  # rows, at least, from which the preconditioner is estimated where there are more
 _BLOCK = 1 << 18  # numbers of the Hessian's root at once
 _ARMIJO = 1e-4
 _GOOD = 0.25  # part of a step's slope that a value falls by, where no shorter step is tried
 _HALVINGS = 50
 _PATIENCE = 4  # iterations without a smaller gap where rounding decides
 
-Direction = tuple[Floats, Floats]  # of the weights and of the offsets
+Direction = tuple[Floats, Floats, float]  # of the weights and of the offsets; the square of what is left of the slopes
 
 
 @dataclass(eq=False)
@@ -62,6 +63,7 @@ class MultinomialRun:
     iterations_before: int = 0  # of earlier calls of ``go``
     tell: Callable[[MultinomialRun], None] | None = None
     _began: float = 0.0
+    _spare: Probabilities | None = None  # a table for the next point
 
     def go(self, max_iter: int, halted: Callable[[], bool]) -> MultinomialSolution:
         """Run until the gap is small enough, ``max_iter`` iterations are over, or ``halted`` says so.
@@ -74,10 +76,16 @@ class MultinomialRun:
     def _go(self, max_iter: int, halted: Callable[[], bool]) -> MultinomialSolution:
         self._began = time.perf_counter() - (self.history.seconds[-1] if len(self.history) else 0.0)
         self.ended, self.iterations_before = "", self.iterations
-        guess = None
         again = len(self.history) > 0  # the point that it was cut short at has been noted
+        look = looking(halted)
+        try:
+            point = point_at(self._task(), self.weights, self.offsets, tol=self.tol, look=look)
+        except HaltedError:
+            self.ended = "halted"
+            if self.best is None:
+                self._keep(nothing(self._task()), noted=False)
+            return self.solution
         while not self.ended:
-            point = point_at(self._task(), self.weights, self.offsets, guess, self.tol)
             self._keep(point.solution, noted=again)
             again = False
             if self.solution.relative_gap <= self.tol:
@@ -89,7 +97,13 @@ class MultinomialRun:
             elif self.idle >= _PATIENCE or not math.isfinite(point.solution.primal):
                 self.ended = "rounding"
             else:
-                guess = self._step(point, halted)
+                before = self.weights, self.offsets, self.iterations, self.idle
+                try:
+                    point = self._step(point, look) or point
+                except HaltedError:  # the next run begins where this iteration did
+                    self.ended = "halted"
+                    self.weights, self.offsets, self.iterations, self.idle = before
+        self._spare = None
         return self.solution
 
     @property
@@ -105,7 +119,7 @@ class MultinomialRun:
 
     def put_down(self) -> MultinomialRun:
         """Let go of the data, so that a model which keeps this run for later does not keep them too."""
-        self.task = self.tell = None
+        self.task = self.tell = self._spare = None
         return self
 
     def validate(self) -> None:
@@ -132,77 +146,82 @@ class MultinomialRun:
             self.idle = 0 if self.best is None or solution.gap < 0.9 * self.best.gap else self.idle + 1
             if self.tell is not None:
                 self.tell(self)
-        if self.best is None or solution.relative_gap < self.best.relative_gap:
+        rank = solution.relative_gap, solution.primal  # the gap may be no more than that no value is below 0
+        if self.best is None or rank < (self.best.relative_gap, self.best.primal):
             self.best = solution
 
-    def _step(self, point: Point, halted: Callable[[], bool]) -> Probabilities | None:
-        """Make one iteration; where that is not possible, end.
+    def _step(self, point: Point, look: Look) -> Point | None:
+        """Make one iteration and return the point that it ends at; where that is not possible, end.
 
-        A full step is to where the gradient would vanish if probabilities were linear in the scores: these numbers,
-        which are returned, prove more than those that belong to the weights there.
+        A full step is to where the gradient would vanish if probabilities were linear in the scores: these numbers
+        prove more than those that belong to the weights there.
         """
         task, primal = self._task(), point.solution.primal
         self.factored = self.factored or choice.joint_factor_at_once(task, task.n_classes)
-        direction = None
-        if not self.factored:
-            try:
-                direction = self._by_products(point, halted)
-            except HaltedError:
-                self.ended = "halted"
-                return None
-            self.factored = direction is None
+        direction = None if self.factored else self._by_products(point, look)
+        self.factored = direction is None
         if direction is None:
-            direction = _by_factor(task, point)
-        step, moves = direction
+            direction = _by_factor(task, point, look)
+        step, moves, square = direction
         slope = float(np.vdot(point.gradient, step) + point.slopes @ moves)
         if not (math.isfinite(slope) and slope < 0.0):
             self.ended = "rounding"
             return None
-        along = task.scores(step, moves)
-        length = self._length(point, step, moves, along, slope)
-        if length is None:
+        spare = task.room() if self._spare is None else self._spare
+        seen, length = self._searched(point, step, moves, slope, spare, look)
+        if seen is None:
             self.ended = "rounding"
             return None
         if -slope > 1e-12 * primal:  # the value still falls, whatever the gap does meanwhile
             self.idle = 0
         self.weights, self.offsets = point.weights + length * step, point.offsets + length * moves
         self.iterations += 1
-        if length < 1.0 or -slope > _NEAR * math.sqrt(self.tol) * primal:
-            return None
-        return shifted(task, point.own, along)
+        guess = None
+        if length == 1.0 and -slope <= _NEAR * math.sqrt(self.tol) * primal:
+            guess = Guess(point.own, step, moves, square)
+        after = point_at(task, self.weights, self.offsets, seen, guess, self.tol, look)
+        self._spare = point.own
+        return after
 
-    def _length(self, point: Point, step: Floats, moves: Floats, along: Floats, slope: float) -> float | None:
-        """Return how much of a step to make: all of it, or half as often as the value falls by that; None for nothing.
+    def _searched(
+        self, point: Point, step: Floats, moves: Floats, slope: float, spare: Probabilities, look: Look
+    ) -> tuple[Losses | None, float]:
+        """Return what is seen after a step, and how much of it is made: all, or half as often as the value then falls.
 
-        Far from the optimum whole steps may fall and yet be much too long; a value costs no product with the rows.
+        Far from the optimum whole steps may fall and yet be much too long.
         """
         task, primal = self._task(), point.solution.primal
         squares = [float(np.vdot(*pair)) for pair in ((point.weights,) * 2, (point.weights, step), (step, step))]
         length, allowed = 1.0, 16.0 * _UNIT * primal
-        best, lowest = None, math.inf
+        best, lowest = 0.0, math.inf
+        seen: Losses | None = None
         for _ in range(_HALVINGS):
+            weights, offsets = point.weights + length * step, point.offsets + length * moves
+            if length == 1.0:
+                seen = task.losses(weights, offsets, spare, look)
             square = squares[0] + 2.0 * length * squares[1] + length * length * squares[2]
-            square += task.penalty * float(np.square(point.offsets + length * moves).sum())
-            value = 0.5 * square + loss_of(task, point.scores, along, length)
-            if best is not None and value >= lowest:
+            square += task.penalty * float(np.square(offsets).sum())
+            value = 0.5 * square + (seen.value if seen and length == 1.0 else task.loss(weights, offsets, look))
+            if best > 0.0 and not value < lowest:
                 break
             if value <= primal + _ARMIJO * length * slope + allowed:
                 best, lowest = length, value
                 if primal - value >= -_GOOD * length * slope:
                     break
             length *= 0.5
-        return best
+        if best == 0.0:
+            return None, 0.0
+        if best < 1.0:
+            seen = task.losses(point.weights + best * step, point.offsets + best * moves, spare, look)
+        return seen, best
 
-    def _by_products(self, point: Point, halted: Callable[[], bool]) -> Direction | None:
+    def _by_products(self, point: Point, look: Look) -> Direction | None:
         """Solve Newton's equations by preconditioned conjugate gradients; None if a factor would have been cheaper."""
         task = self._task()
-        counted = np.empty_like(point.own.others)
-        for part in task.parts:
-            np.multiply(point.own.of(part), task.costs[part.where], out=counted[:, part.where])
-        eased = _preconditioner(task, point.coupling)
+        eased = _preconditioner(task, point)
         most = choice.joint_most_steps(task, task.n_classes, _MOST_STEPS)
-        aim = 0.5 * math.sqrt(self.tol * point.solution.primal)
-        rough = max(_size(point.gradient) * min(0.1, math.sqrt(point.solution.relative_gap)), aim)
+        aim = math.sqrt(self.tol * point.solution.primal)
+        rough = max(_size(point.gradient) * min(0.1, math.sqrt(self.solution.relative_gap)), aim)
         near, far = _LAST * math.sqrt(self.tol) * point.solution.primal, _FAR * point.solution.primal
         step, moves = np.zeros_like(point.weights), np.zeros_like(point.offsets)
         residual, rest = -point.gradient, -point.slopes
@@ -210,9 +229,7 @@ class MultinomialRun:
         product = float(np.vdot(residual, towards) + rest @ shift)
         gain = 0.0
         for place in range(most):
-            if halted():
-                raise HaltedError
-            image, pull = task.bent(counted, towards, shift)
+            image, pull = task.bent(point.own, towards, shift, look)
             bend = float(np.vdot(towards, image) + shift @ pull)
             if not (bend > 0.0 and product > 0.0):
                 break
@@ -234,22 +251,31 @@ class MultinomialRun:
         else:
             if choice.joint_factor_price(task, task.n_classes) < math.inf:
                 return None
-        return step, moves
+        return step, moves, _square(residual) + _square(rest)
+
+
+def _square(array: Floats) -> float:
+    return float(np.vdot(array, array))
 
 
 def _size(array: Floats) -> float:
-    return math.sqrt(float(np.vdot(array, array)))
+    return math.sqrt(_square(array))
 
 
-def _preconditioner(task: MultinomialTask, coupling: Floats) -> Callable[[Floats, Floats], Direction]:
-    """Return what solves the equations as if how classes compete did not depend on the rows."""
-    strengths, classes = np.linalg.eigh(coupling / task.total)
+def _preconditioner(task: MultinomialTask, point: Point) -> Callable[[Floats, Floats], tuple[Floats, Floats]]:
+    """Return what solves the equations as if how classes compete did not depend on the rows.
+
+    How they do is estimated from some of the rows.
+    """
+    every = max(1, min(task.n // _SAMPLED, int(task.n_classes / choice.per_row(task))))  # it costs less than a product
+    coupling = coupled(task, point.own, every)
+    strengths, classes = np.linalg.eigh(coupling / float(task.costs[::every].sum()))
     strengths = np.maximum(strengths, 1e-13 * max(float(strengths[-1]), 1e-300))
     spreads, features = task.axes
     inverse = 1.0 / (1.0 + np.multiply.outer(strengths, spreads))
     of_offsets = task.penalty + strengths * task.step**2 * task.total
 
-    def eased(residual: Floats, rest: Floats) -> Direction:
+    def eased(residual: Floats, rest: Floats) -> tuple[Floats, Floats]:
         turned = classes.T @ residual
         if features is None:
             step = classes @ (turned * inverse)
@@ -263,7 +289,7 @@ def _preconditioner(task: MultinomialTask, coupling: Floats) -> Callable[[Floats
     return eased
 
 
-def _by_factor(task: MultinomialTask, point: Point) -> Direction:
+def _by_factor(task: MultinomialTask, point: Point, look: Look) -> Direction:
     """Solve Newton's equations by the Cholesky factor of the Hessian; return the steps of weights and offsets.
 
     The parts of the Hessian between two classes are one product of the rows, repeated for each class and scaled by the
@@ -273,15 +299,17 @@ def _by_factor(task: MultinomialTask, point: Point) -> Direction:
     wide = d + 1
     table = np.zeros((k * wide, k * wide))
     together = max(16, _BLOCK // (k * wide))
-    for part in task.parts:
-        own = point.own.of(part) * np.sqrt(task.costs[part.where])
-        for first in range(0, own.shape[1], together):
-            some = part.rows[first : first + together]
-            rows = np.empty((some.shape[0], wide))
-            rows[:, :d] = (some.toarray() if is_sparse(some) else some) - task.centre
-            rows[:, d] = task.step
-            spread = np.einsum("ki,ij->ikj", own[:, first : first + together], rows).reshape(len(rows), k * wide)
-            table -= spread.T @ spread
+    for first in range(0, task.n, together):
+        if look is not None:
+            look()
+        some = slice(first, first + together)
+        values = task.rows.values[some]
+        own = (point.own.table[:, some] * np.sqrt(task.costs[some])).T
+        rows = np.empty((len(own), wide))
+        rows[:, :d] = (values.toarray() if is_sparse(values) else values) - task.centre
+        rows[:, d] = task.step
+        spread = (own[:, :, None] * rows[:, None, :]).reshape(len(rows), k * wide)
+        table -= spread.T @ spread
     blocks = table.reshape(k, wide, k, wide)
     for code in range(k):
         blocks[code, :, code] = 0.0
@@ -300,5 +328,6 @@ def _by_factor(task: MultinomialTask, point: Point) -> Direction:
             continue
         solved = solved.reshape(k, wide)
         moves = solved[:, d] if task.step else np.zeros(k)
-        return np.ascontiguousarray(solved[:, :d]), moves - moves.mean() if task.free else moves.copy()
-    return np.full_like(point.weights, math.nan), np.zeros(k)
+        step = np.ascontiguousarray(solved[:, :d])
+        return step, moves - moves.mean() if task.free else moves.copy(), 0.0
+    return np.full_like(point.weights, math.nan), np.zeros(k), 0.0

@@ -7,24 +7,23 @@ C over the examples of class k. H is the entropy. For any such a the two values 
 each row, C times the divergence of a_i from the softmax p_i of its scores. These are computed, not the values
 subtracted: the gap has its digits where both values agree in all of theirs.
 
-For the same reason probabilities are kept as those of the other classes and their sum: that of the own class is 1 less
+For the same reason probabilities are kept with the sum of those of the other classes: that of the own class is 1 less
 that sum, and rows that are nearly certain lose nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix import _core
 from separatrix.geometry.rows import Floats
 from separatrix.models.validity import is_array, is_real, require
 from separatrix.svm.logistic import Bounded
-from separatrix.svm.multinomial_task import MultinomialTask, Part
+from separatrix.svm.multinomial_task import Look, Losses, MultinomialTask, Probabilities
 
 _UNIT = float(np.finfo(np.float64).eps)
 _TINY = 1e-290
@@ -56,66 +55,43 @@ class MultinomialSolution(Bounded):
         require(fits and all(is_real(value) for value in numbers), "a solution is damaged")
 
 
-class Probabilities(NamedTuple):
-    """Probabilities of the classes: those of the other classes (0 for the own), and their sum."""
-
-    others: Floats  # (classes, examples)
-    wrong: Floats
-    right: Floats
-
-    def of(self, part: Part) -> Floats:
-        """Return the probabilities of a block, that of the own class in its place."""
-        block = self.others[:, part.where].copy()
-        block[part.codes, part.places] = self.right[part.where]
-        return block
-
-
 class Point(NamedTuple):
     """Weights and offsets, and what follows from them."""
 
     weights: Floats
     offsets: Floats
-    scores: Floats
     own: Probabilities
     gradient: Floats
     slopes: Floats  # of the offsets
-    coupling: Floats  # sum C (diag(p) - p p')
     solution: MultinomialSolution
 
 
-def softmax(scores: Floats, codes: NDArray[np.intp], places: NDArray[np.intp]) -> tuple[Floats, Floats, Floats]:
-    """Turn a block of scores into multiples of the other classes' probabilities, in place.
+class Guess(NamedTuple):
+    """Probabilities that may prove more than those of the weights, once they have made a step; the table is changed."""
 
-    Returns the loss of each example, the sum of the multiples, and the own class's.
-
-    Examples
-    --------
-    >>> block = np.array([[0.0], [0.0], [-800.0]])
-    >>> loss, others, own = softmax(block, np.array([0]), np.array([0]))
-    >>> loss.round(6).tolist(), (block / (others + own)).tolist()
-    ([0.693147], [[0.0], [0.5], [0.0]])
-    """
-    scores -= scores[codes, places]
-    top = scores.max(axis=0)
-    scores -= top
-    np.exp(scores, out=scores)
-    scores[codes, places] = 0.0
-    others = scores.sum(axis=0)
-    return top + np.log1p(others + np.expm1(-top)), others, np.exp(-top)
-
-
-def loss_of(task: MultinomialTask, scores: Floats, along: Floats | None = None, length: float = 0.0) -> float:
-    """Return the sum of C times the losses, of these scores or of a step of them."""
-    total = 0.0
-    for part in task.parts:
-        block = scores[:, part.where] + (0.0 if along is None else length * along[:, part.where])
-        total += float(task.costs[part.where] @ softmax(block, part.codes, part.places)[0])
-    return total
+    dual: Probabilities
+    step: Floats
+    moves: Floats  # of the offsets
+    square: float  # the squared length of the gradient after the step, if probabilities were linear in the scores
 
 
 def measure(task: MultinomialTask, weights: Floats, offsets: Floats | None = None) -> MultinomialSolution:
     """Return the solution with these weights, each number computed from the data; biases are moved where far off."""
     return point_at(task, weights, first_offsets(task) if offsets is None else offsets).solution
+
+
+def nothing(task: MultinomialTask) -> MultinomialSolution:
+    """Return the solution without weights, its value and its proof taken from the sizes of the classes alone.
+
+    Probabilities of 1 for every row's own class are a dual point, of the value 0.
+    """
+    offsets = first_offsets(task)
+    scores = task.step * offsets
+    losses = np.log(np.exp(scores - scores.max()).sum()) + scores.max() - scores
+    value = 0.5 * task.penalty * float(offsets @ offsets) + float(class_totals(task) @ losses)
+    rounding = 4.0 * (task.n + 16) * _UNIT * value
+    weights = np.zeros((task.n_classes, task.rows.shape[1]))
+    return MultinomialSolution(weights, scores, value, value, rounding, 1e-16 * task.total)
 
 
 def first_offsets(task: MultinomialTask) -> Floats:
@@ -135,91 +111,73 @@ def point_at(
     task: MultinomialTask,
     weights: Floats,
     offsets: Floats,
-    guess: Probabilities | None = None,
+    seen: Losses | None = None,
+    guess: Guess | None = None,
     tol: float = 0.0,
+    look: Look = None,
 ) -> Point:
     """Return the point with these weights; its gap is that of the guessed dual point where that is smaller.
 
-    The guess is looked at if the weights' own probabilities do not prove a relative gap of ``tol``.
+    ``seen`` are the losses there, if they are known. The guess is looked at if the weights' own probabilities do not
+    prove a relative gap of ``tol``.
     """
-    scores = task.scores(weights, offsets)
-    value, own = _probabilities(task, scores)
-    coupling = coupled(task, own)
-    excess = _excess(task, own)
+    seen = task.losses(weights, offsets, task.room(), look) if seen is None else seen
+    coupling = None
     if task.free:
-        for _ in range(_SETTLINGS):
-            shift = _repair_step(coupling, excess)
-            reach = float(np.ptp(shift)) if shift is not None else 0.0
-            if shift is None or reach <= _SETTLED:
-                break
-            shift *= math.log1p(reach) / reach  # which cannot overshoot: the loss is self-concordant
-            after = offsets + shift - shift.mean()
-            moved = task.scores(weights, after)
-            lower, there = _probabilities(task, moved)
-            if not lower < value:
-                break
-            offsets, scores, value, own = after, moved, lower, there
-            coupling, excess = coupled(task, own), _excess(task, own)
-    across, sums = task.pulled(_residuals(task, own))
-    gradient, slopes = weights + across, task.penalty * offsets + task.step * sums
+        offsets, seen, coupling = _settled(task, weights, offsets, seen, look)
+    gradient, slopes = weights + seen.across, task.penalty * offsets + task.step * seen.sums
     square = float(np.vdot(gradient, gradient))
-    primal = 0.5 * (float(np.vdot(weights, weights)) + task.penalty * float(offsets @ offsets)) + value
-    gap, left = _own_gap(task, weights, offsets, scores, own, coupling, excess, square, slopes)
-    wrong = own.wrong
-    if guess is not None and gap > tol * primal:
-        guessed, still = _guessed_gap(task, weights, offsets, own, guess, min(gap, tol * primal))
-        if guessed < gap:
-            gap, left, wrong = guessed, still, np.maximum(wrong, guess.wrong)
+    primal = 0.5 * (float(np.vdot(weights, weights)) + task.penalty * float(offsets @ offsets)) + seen.value
+    gap, left, wrong = math.inf, 0.0, seen.own.wrong
+    if guess is not None and 0.5 * guess.square <= tol * primal < 0.5 * square:
+        task.shifted(guess.dual, guess.step, task.shift(guess.step, guess.moves), look)
+        gap, left = _guessed_gap(task, weights, offsets, seen.own, guess.dual, tol * primal, look)
+        wrong = np.maximum(wrong, guess.dual.wrong)
+    if not gap <= tol * primal:
+        spare = None if guess is None else guess.dual
+        gap, left = _own_gap(task, weights, offsets, seen, coupling, square, slopes, spare, look)
+        wrong = seen.own.wrong
+    gap = primal if gap > primal else gap  # no value is below 0
     rounding = _rounding(task, weights, offsets, wrong, primal, math.sqrt(2.0 * gap), left)
     least = 1e-16 * task.total
     bias = offsets - weights @ task.centre if task.free else task.step * offsets
     if task.free:
         bias = bias - bias.mean()
     solution = MultinomialSolution(weights, bias, primal, gap, rounding, least)
-    return Point(weights, offsets, scores, own, gradient, slopes, coupling, solution)
+    return Point(weights, offsets, seen.own, gradient, slopes, solution)
 
 
-def _probabilities(task: MultinomialTask, scores: Floats) -> tuple[float, Probabilities]:
-    """Return the sum of C times the losses, and the softmax of all scores."""
-    others, wrong, right = np.empty_like(scores), np.empty(task.n), np.empty(task.n)
-    value = 0.0
-    for part in task.parts:
-        block = scores[:, part.where].copy()
-        losses, tail, own = softmax(block, part.codes, part.places)
-        value += float(task.costs[part.where] @ losses)
-        whole = tail + own
-        np.divide(block, whole, out=others[:, part.where])
-        wrong[part.where], right[part.where] = tail / whole, own / whole
-    return value, Probabilities(others, wrong, right)
+def _settled(
+    task: MultinomialTask, weights: Floats, offsets: Floats, seen: Losses, look: Look
+) -> tuple[Floats, Losses, Floats]:
+    """Move free offsets while they are far from the best for these weights; return how the classes are coupled too."""
+    spare: Probabilities | None = None
+    coupling = coupled(task, seen.own)
+    for _ in range(_SETTLINGS):
+        shift = _repair_step(coupling, -seen.sums)
+        reach = float(np.ptp(shift)) if shift is not None else 0.0
+        if shift is None or reach <= _SETTLED:
+            break
+        shift *= math.log1p(reach) / reach  # which cannot overshoot: the loss is self-concordant
+        after = offsets + shift - shift.mean()
+        there = task.losses(weights, after, task.room() if spare is None else spare, look)
+        if not there.value < seen.value:
+            break
+        offsets, seen, spare = after, there, seen.own
+        coupling = coupled(task, seen.own)
+    return offsets, seen, coupling
 
 
-def _residuals(task: MultinomialTask, dual: Probabilities) -> Iterator[tuple[Part, Floats]]:
-    """Yield ``C (a - 1[y = k])`` block by block."""
-    for part in task.parts:
-        block = dual.others[:, part.where].copy()
-        block[part.codes, part.places] = -dual.wrong[part.where]
-        block *= task.costs[part.where]
-        yield part, block
-
-
-def coupled(task: MultinomialTask, dual: Probabilities) -> Floats:
+def coupled(task: MultinomialTask, dual: Probabilities, every: int = 1) -> Floats:
     """Return ``sum C (diag(a) - a a')``: how the sums of the probabilities move with the offsets.
 
-    Its rows add up to 0, which gives the diagonal more exactly than its definition.
+    Its rows add up to 0, which gives the diagonal more exactly than its definition. One row of so many is looked at.
     """
-    table = np.zeros((task.n_classes, task.n_classes))
-    for part in task.parts:
-        block = dual.of(part)
-        table -= (block * task.costs[part.where]) @ block.T
-    np.fill_diagonal(table, 0.0)
+    costs = np.ascontiguousarray(task.costs[::every])
+    lower = np.tril(_core.gram(_core.dense(np.ascontiguousarray(dual.table[:, ::every].T)), costs)[:-1, :-1], -1)
+    table = -(lower + lower.T)
     np.fill_diagonal(table, -table.sum(axis=1))
     return table
-
-
-def _excess(task: MultinomialTask, dual: Probabilities) -> Floats:
-    """Return by how much the examples of each class count more than their probabilities do."""
-    own = np.bincount(task.codes, task.costs * dual.wrong, task.n_classes)
-    return np.asarray(own - dual.others @ task.costs)
 
 
 def _repair_step(coupling: Floats, excess: Floats) -> Floats | None:
@@ -242,147 +200,115 @@ def _own_gap(
     task: MultinomialTask,
     weights: Floats,
     offsets: Floats,
-    scores: Floats,
-    own: Probabilities,
-    coupling: Floats,
-    excess: Floats,
+    seen: Losses,
+    coupling: Floats | None,
     square: float,
     slopes: Floats,
+    spare: Probabilities | None,
+    look: Look,
 ) -> tuple[float, float]:
     """Return the gap that the weights' own probabilities prove, and by how much these are still out of balance."""
     if not task.free:
         return 0.5 * (square + float(slopes @ slopes)), 0.0
-    left = float(np.abs(excess).sum())
+    left = float(np.abs(seen.sums).sum())
     if left <= _negligible(task):
         return 0.5 * square, left
-    dual, left = _balanced(task, own, coupling, excess)
+    dual = seen.own.copied(task.room() if spare is None else spare)
+    across, left = _balanced(task, dual, coupling, -seen.sums, look)
     if left <= 1e3 * _negligible(task):
-        apart = divergence(task, dual, own)
+        apart = task.divergence(dual, seen.own, look)
         if math.isfinite(apart):
-            return apart + _distance(task, weights, offsets, dual), left
-    dual, apart = _mixed(task, scores, own)
-    left = float(np.abs(_excess(task, dual)).sum())
-    return apart + _distance(task, weights, offsets, dual), left
+            return apart + _distance(task, weights, offsets, (across, np.zeros(0))), left
+    dual, apart = _mixed(task, weights, offsets, seen, dual)
+    across, sums = task.pulled(dual, look)
+    return apart + _distance(task, weights, offsets, (across, sums)), float(np.abs(sums).sum())
 
 
 def _guessed_gap(
-    task: MultinomialTask, weights: Floats, offsets: Floats, own: Probabilities, guess: Probabilities, limit: float
+    task: MultinomialTask,
+    weights: Floats,
+    offsets: Floats,
+    own: Probabilities,
+    guess: Probabilities,
+    limit: float,
+    look: Look,
 ) -> tuple[float, float]:
-    """Return the gap that other probabilities prove, infinity if it is above the limit."""
-    left = 0.0
+    """Return the gap that other probabilities prove, infinity if it is above the limit; these may be changed."""
+    left, pulls = 0.0, None
     if task.free:
-        excess = _excess(task, guess)
-        left = float(np.abs(excess).sum())
+        pulls = task.pulled(guess, look)
+        left = float(np.abs(pulls[1]).sum())
         if left > _negligible(task):
-            guess, left = _balanced(task, guess, coupled(task, guess), excess)
+            across, left = _balanced(task, guess, None, -pulls[1], look)
+            pulls = across, pulls[1]
             if left > 1e3 * _negligible(task):
                 return math.inf, left
-    apart = divergence(task, guess, own)
+    apart = task.divergence(guess, own, look)
     if not apart <= limit:
         return math.inf, left
-    return apart + _distance(task, weights, offsets, guess), left
+    return apart + _distance(task, weights, offsets, task.pulled(guess, look) if pulls is None else pulls), left
 
 
 def _negligible(task: MultinomialTask) -> float:
     return _UNIT * math.sqrt(task.n) * task.total
 
 
-def _distance(task: MultinomialTask, weights: Floats, offsets: Floats, dual: Probabilities) -> float:
+def _distance(task: MultinomialTask, weights: Floats, offsets: Floats, pulls: tuple[Floats, Floats]) -> float:
     """Return half the squared distance of weights, and penalised biases, from those that belong to a dual point."""
-    across, sums = task.pulled(_residuals(task, dual))
-    across += weights
+    across = pulls[0] + weights
     gap = 0.5 * float(np.vdot(across, across))
     if not task.free and task.step:
-        gap += 0.5 * float(np.square(offsets + task.step * sums).sum())
+        gap += 0.5 * float(np.square(offsets + task.step * pulls[1]).sum())
     return gap
 
 
 def _balanced(
-    task: MultinomialTask, dual: Probabilities, coupling: Floats, excess: Floats
-) -> tuple[Probabilities, float]:
-    """Move probability within the rows so that each class weighs what its examples do; return what is left of that.
+    task: MultinomialTask, dual: Probabilities, coupling: Floats | None, excess: Floats, look: Look
+) -> tuple[Floats, float]:
+    """Move probability within the rows so that each class weighs what its examples do.
 
-    A row moves ``a_k (u_k - a.u)``, which keeps its sum, and its signs where u spans at most 1.
+    A row moves ``a_k (u_k - a.u)``, which keeps its sum, and its signs where u spans at most 1. Returns the pulls of
+    what that ends with, and how much is left of the excess.
     """
-    left = float(np.abs(excess).sum())
-    for attempt in range(_REPAIRS):
-        if attempt:
-            coupling = coupled(task, dual)
-        shift = _repair_step(coupling, excess)
+    across, left = np.zeros(0), math.inf
+    for _ in range(_REPAIRS):
+        shift = _repair_step(coupled(task, dual) if coupling is None else coupling, excess)
+        coupling = None
         if shift is None or float(np.ptp(shift)) > 1.0:
             break
-        moved = shifted(task, dual, shift)
-        excess = _excess(task, moved)
-        after = float(np.abs(excess).sum())
-        if not after < left:
+        task.shifted(dual, None, shift, look)
+        across, sums = task.pulled(dual, look)
+        excess, before = -sums, left
+        left = float(np.abs(excess).sum())
+        if left <= _negligible(task) or not left < before:
             break
-        dual, left = moved, after
-        if left <= _negligible(task):
-            break
-    return dual, left
+    if not len(across):
+        across, sums = task.pulled(dual, look)
+        left = float(np.abs(sums).sum())
+    return across, left
 
 
-def shifted(task: MultinomialTask, dual: Probabilities, steps: Floats) -> Probabilities:
-    """Return the probabilities after a step of the scores (by class, or by class and example), as if linear in them.
-
-    What would be negative, or above 1, is cut off.
-    """
-    others, wrong = np.empty_like(dual.others), np.empty(task.n)
-    for part in task.parts:
-        block = steps[:, part.where] if steps.ndim > 1 else steps[:, None]
-        block = block - (block[part.codes, part.places] if steps.ndim > 1 else steps[part.codes])
-        old = dual.others[:, part.where]
-        block -= np.einsum("ki,ki->i", old, block)
-        block += 1.0
-        np.maximum(block, 1e-12, out=block)
-        block *= old
-        total = block.sum(axis=0)
-        block /= np.maximum(total, 1.0)
-        others[:, part.where], wrong[part.where] = block, np.minimum(total, 1.0)
-    return Probabilities(others, wrong, 1.0 - wrong)
-
-
-def divergence(task: MultinomialTask, dual: Probabilities, own: Probabilities) -> float:
-    """Return the sum of C times the divergences of ``dual`` from ``own``, infinity where digits would not do."""
-    total = 0.0
-    for part in task.parts:
-        old, new = own.others[:, part.where], dual.others[:, part.where]
-        right, wrong = own.right[part.where], own.wrong[part.where]
-        if ((old < _TINY) & (new > 1e10 * _TINY)).any() or right.min() < _TINY:
-            return math.inf
-        rows = _terms(new / np.maximum(old, _TINY) - 1.0, old).sum(axis=0)
-        rows += _terms((wrong - dual.wrong[part.where]) / right, right)
-        total += float(task.costs[part.where] @ rows)
-    return max(total, 0.0)
-
-
-def _terms(change: Floats, old: Floats) -> Floats:
-    """Return ``p ((1 + t) log(1 + t) - t)``."""
-    change = np.maximum(change, _UNIT - 1.0)
-    return np.asarray(old * ((1.0 + change) * np.log1p(change) - change))
-
-
-def _mixed(task: MultinomialTask, scores: Floats, own: Probabilities) -> tuple[Probabilities, float]:
+def _mixed(
+    task: MultinomialTask, weights: Floats, offsets: Floats, seen: Losses, dual: Probabilities
+) -> tuple[Probabilities, float]:
     """Mix the probabilities with as much of one distribution for all rows as balances the classes.
 
     Returns them and their divergence, with the logarithms of probabilities that may be too small for numbers.
     """
-    totals = class_totals(task)
-    sums = totals - _excess(task, own)
+    totals, each = class_totals(task), np.arange(task.n)
+    sums = totals + seen.sums
     part_of = min(max(1.0 - float((totals / np.maximum(sums, 1e-300)).min()), _UNIT), 1.0)
     common = np.maximum(totals - (1.0 - part_of) * sums, 0.0)
     common /= common.sum()
-    others, wrong, apart = np.empty_like(own.others), np.empty(task.n), 0.0
-    for part in task.parts:
-        block = (1.0 - part_of) * own.of(part) + part_of * common[:, None]
-        logs = scores[:, part.where]
-        logs = logs - logs[part.codes, part.places]
-        losses = softmax(logs.copy(), part.codes, part.places)[0]
-        rows = (block * (np.log(np.maximum(block, _TINY)) - logs + losses)).sum(axis=0)
-        apart += float(task.costs[part.where] @ rows)
-        block[part.codes, part.places] = 0.0
-        others[:, part.where], wrong[part.where] = block, block.sum(axis=0)
-    return Probabilities(others, wrong, 1.0 - wrong), max(apart, 0.0)
+    np.multiply(seen.own.table, 1.0 - part_of, out=dual.table)
+    dual.table[:] += part_of * common[:, None]
+    logs = _core.decide(task.rows.matrix, weights, task.shift(weights, offsets), 1).T
+    top = logs.max(axis=0)
+    logs = logs - (top + np.log(np.exp(logs - top).sum(axis=0)))
+    apart = float((dual.table * (np.log(np.maximum(dual.table, _TINY)) - logs)).sum(axis=0) @ task.costs)
+    dual.wrong[:] = np.minimum(dual.table.sum(axis=0) - dual.table[task.codes, each], 1.0)
+    dual.table[task.codes, each] = 1.0 - dual.wrong
+    return dual, max(apart, 0.0)
 
 
 def _rounding(
@@ -421,6 +347,6 @@ def _rounding(
 
 def balanced_dual(task: MultinomialTask, point: Point) -> Probabilities:
     """Return the probabilities of a point, moved so that each class weighs what its examples do as far as that goes."""
-    if not task.free:
-        return point.own
-    return _balanced(task, point.own, point.coupling, _excess(task, point.own))[0]
+    if task.free:
+        _balanced(task, point.own, None, -point.slopes, None)
+    return point.own

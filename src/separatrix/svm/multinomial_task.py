@@ -1,16 +1,16 @@
 """The task of multinomial logistic regression: rows, classes, costs, and the products with the rows that it takes.
 
 Scores are ``W (x - m) + step beta``, one for each class. Where the biases are free, m is the mean of the rows and the
-step is 1, so that weights and offsets hardly depend on each other; penalised biases have the step K and no mean. All
-tables of numbers by row have a row for each class and a column for each example, and are worked through in blocks.
+step is 1, so that weights and offsets hardly depend on each other; penalised biases have the step K and no mean. Each
+product is one pass over the rows for all classes; ``look`` is called now and then, and may raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,35 @@ from numpy.typing import NDArray
 from separatrix import _core
 from separatrix.geometry.rows import Floats, Rows, is_sparse
 
-_BLOCK = 1 << 16  # scores in a block of dense rows, which stays in the cache
-_SPARSE_BLOCK = 1 << 23
-_SAMPLED = 4000  # rows, and twenty for each feature, from which correlations are estimated
+_SAMPLED = (
+    4000  # rows, and twenty for each feature, from which correlations are estimated where there are many features
+)
+_FEW = 8  # features for each class up to which all rows are worth a look
+_MOST_AXES = 1000  # features whose correlations are looked at
+
+Look = Callable[[], None] | None
 
 
-class Part(NamedTuple):
-    """A block of the examples: which, their rows, the codes of their classes, and 0, 1, ... for each."""
+class Probabilities(NamedTuple):
+    """Probabilities of the classes, a line each; and of each row the sum of those that are not its own class."""
 
-    where: slice
-    rows: Any
-    codes: NDArray[np.intp]
-    places: NDArray[np.intp]
+    table: Floats  # (classes, examples)
+    wrong: Floats
+
+    def copied(self, into: Probabilities) -> Probabilities:
+        """Copy these numbers into another table, and return that."""
+        np.copyto(into.table, self.table)
+        np.copyto(into.wrong, self.wrong)
+        return into
+
+
+class Losses(NamedTuple):
+    """What the losses of all rows cost at some weights and offsets, the probabilities there, and the slopes."""
+
+    value: float
+    own: Probabilities
+    across: Floats  # in the weights
+    sums: Floats  # in the scores, added up over the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,100 +98,68 @@ class MultinomialTask:
         squares = _core.square_norms(self.rows.matrix) if self.known_squares is None else self.known_squares
         return np.asarray(np.sqrt(squares) + float(np.sqrt(self.centre @ self.centre)))
 
-    @cached_property
-    def inverse_costs(self) -> Floats:
-        """1 over the costs."""
-        return np.asarray(1.0 / self.costs)
-
-    @cached_property
-    def parts(self) -> list[Part]:
-        """The examples in blocks."""
-        values = self.rows.values
-        sparse = is_sparse(values)
-        together = max(64, (_SPARSE_BLOCK if sparse else _BLOCK) // self.n_classes)
-        parts = []
-        for first in range(0, self.n, together):
-            last = min(first + together, self.n)
-            if sparse:
-                begin, end = values.indptr[first], values.indptr[last]
-                arrays = values.data[begin:end], values.indices[begin:end], values.indptr[first : last + 1] - begin
-                rows = type(values)(arrays, shape=(last - first, values.shape[1]))
-            else:
-                rows = values[first:last]
-            codes = self.codes[first:last].astype(np.intp)
-            parts.append(Part(slice(first, last), rows, codes, np.arange(last - first)))
-        return parts
-
     def stored(self) -> int:
         """Return how many numbers the rows hold."""
         values = self.rows.values
         return int(values.nnz) if is_sparse(values) else int(values.size)
 
+    def room(self) -> Probabilities:
+        """Return a table for the probabilities of all rows."""
+        return Probabilities(np.empty((self.n_classes, self.n)), np.empty(self.n))
+
     # ------------------------------------------------------------------------------------------ products
 
-    def scores(self, weights: Floats, offsets: Floats) -> Floats:
-        """Return the scores of all examples, of shape (classes, examples)."""
-        scores = np.empty((self.n_classes, self.n))
-        for part, block in self.scored(weights, offsets):
-            scores[:, part.where] = block
-        return scores
+    def shift(self, weights: Floats, offsets: Floats) -> Floats:
+        """Return what the scores are for a row of zeros."""
+        return self.step * offsets - weights @ self.centre
 
-    def scored(self, weights: Floats, offsets: Floats) -> Iterator[tuple[Part, Floats]]:
-        """Yield the scores block by block."""
-        shift = (self.step * offsets - weights @ self.centre)[:, None]
-        across = np.ascontiguousarray(weights.T) if is_sparse(self.rows.values) else weights
-        for part in self.parts:
-            if is_sparse(part.rows):
-                block = np.ascontiguousarray((part.rows @ across).T)
-            else:
-                block = across @ part.rows.astype(np.float64, copy=False).T
-            block += shift
-            yield part, block
+    def losses(self, weights: Floats, offsets: Floats, into: Probabilities, look: Look = None) -> Losses:
+        """Return the losses with their slopes; the probabilities go into a table that is at hand."""
+        shift = self.shift(weights, offsets)
+        matrix = self.rows.matrix
+        value, across, sums = _core.class_losses(matrix, weights, shift, self.codes, self.costs, *into, look)
+        return Losses(value, into, self._moved(across, sums), sums)
 
-    def pulled(self, blocks: Iterator[tuple[Part, Floats]]) -> tuple[Floats, Floats]:
-        """Return ``sum g (x - m)`` and ``sum g`` for each class, given g block by block."""
-        sums, across = np.zeros(self.n_classes), np.zeros((self.n_classes, self.rows.shape[1]))
-        for part, block in blocks:
-            sums += block.sum(axis=1)
-            if is_sparse(part.rows):
-                across += (part.rows.T @ np.ascontiguousarray(block.T)).T
-            else:
-                across += block @ part.rows.astype(np.float64, copy=False)
-        across -= np.multiply.outer(sums, self.centre)
-        return across, sums
+    def loss(self, weights: Floats, offsets: Floats, look: Look = None) -> float:
+        """Return the losses alone."""
+        shift = self.shift(weights, offsets)
+        return _core.class_loss(self.rows.matrix, weights, shift, self.codes, self.costs, look)
 
-    def bent(self, counted: Floats, weights: Floats, offsets: Floats) -> tuple[Floats, Floats]:
-        """Return the Hessian times a step, given ``C p`` of every class and example."""
+    def bent(self, own: Probabilities, weights: Floats, offsets: Floats, look: Look = None) -> tuple[Floats, Floats]:
+        """Return the Hessian times a step, at these probabilities."""
+        shift = self.shift(weights, offsets)
+        across, sums = _core.class_bends(self.rows.matrix, weights, shift, self.codes, self.costs, own.table, look)
+        return weights + self._moved(across, sums), self.penalty * offsets + self.step * sums
 
-        def blocks() -> Iterator[tuple[Part, Floats]]:
-            for part, block in self.scored(weights, offsets):
-                own = counted[:, part.where]
-                mean = np.einsum("ki,ki->i", own, block)
-                mean *= self.inverse_costs[part.where]
-                block -= mean
-                block *= own
-                yield part, block
+    def shifted(self, dual: Probabilities, weights: Floats | None, shift: Floats, look: Look = None) -> None:
+        """Move probabilities by a step of the weights, or only of the scores, as if linear in it.
 
-        across, sums = self.pulled(blocks())
-        return weights + across, self.penalty * offsets + self.step * sums
+        What would be negative, or above 1, is cut off.
+        """
+        _core.class_shift(self.rows.matrix, weights, shift, self.codes, self.costs, *dual, look)
+
+    def pulled(self, dual: Probabilities, look: Look = None) -> tuple[Floats, Floats]:
+        """Return ``sum C (a - 1[y = k]) (x - m)`` and ``sum C (a - 1[y = k])`` of each class k."""
+        across, sums = _core.class_pulls(self.rows.matrix, self.codes, self.costs, *dual, look)
+        return self._moved(across, sums), sums
+
+    def divergence(self, dual: Probabilities, own: Probabilities, look: Look = None) -> float:
+        """Return a bound on C times how far each row's probabilities are from its own; infinity if too far to say."""
+        return _core.class_divergence(self.rows.matrix, self.codes, self.costs, *dual, *own, look)
+
+    def _moved(self, across: Floats, sums: Floats) -> Floats:
+        return across - np.multiply.outer(sums, self.centre) if self.free else across
 
     # ------------------------------------------------------------------------------------------ second moments
 
     @cached_property
     def spread(self) -> Floats:
         """``sum C (x - m)^2`` of every column."""
-        total = np.zeros(self.rows.shape[1])
-        for part in self.parts:
-            costs = self.costs[part.where]
-            if is_sparse(part.rows):
-                squared = part.rows.copy()
-                squared.data = np.square(squared.data, dtype=np.float64)
-                total += squared.T @ costs
-            else:
-                total += costs @ np.square(part.rows - self.centre)
-        if is_sparse(self.rows.values):
-            total -= self.total * self.centre**2  # the costs of (x - m)^2, as m is their mean
-        return np.maximum(total, 0.0)
+        if not self.free:
+            return _core.spread(self.rows.matrix, self.costs)
+        if not is_sparse(self.rows.values):
+            return _core.spread(_core.centred(self.rows.matrix, self.centre), self.costs)
+        return np.maximum(_core.spread(self.rows.matrix, self.costs) - self.total * self.centre**2, 0.0)
 
     @cached_property
     def axes(self) -> tuple[Floats, Floats | None]:
@@ -183,18 +168,29 @@ class MultinomialTask:
         It serves to make equations easier to solve, so that correlations are those of some of the rows.
         """
         d = self.rows.shape[1]
-        if d > 1000 or d * d > 4 * self.n * self.n_classes:
+        if d > _MOST_AXES or d * d > 4 * self.n * self.n_classes:
             return self.spread, None
-        every = max(1, self.n // (_SAMPLED + 20 * d))
-        some = self.rows.values[::every]
-        some = (some.toarray() if is_sparse(some) else some) - self.centre
-        some *= np.sqrt(self.costs[::every])[:, None]
-        table = some.T @ some
-        sampled = np.einsum("ii->i", table).copy()
-        scale = np.sqrt(np.divide(self.spread, sampled, out=np.zeros(d), where=sampled > 0))
-        table *= scale
-        table *= scale[:, None]
-        np.fill_diagonal(table, self.spread)
+        every = 1 if d <= _FEW * self.n_classes else max(1, self.n // (_SAMPLED + 20 * d))
+        costs = self.costs
+        if every > 1:
+            costs = np.zeros(self.n)
+            costs[::every] = self.costs[::every]
+        if self.free and not is_sparse(self.rows.values):
+            table = _core.gram(_core.centred(self.rows.matrix, self.centre), costs)[:-1, :-1]
+        else:
+            whole = _core.gram(self.rows.matrix, costs)
+            table, sums = whole[:-1, :-1], whole[-1, :-1]
+            if self.free:
+                centre = self.centre
+                table = table - np.multiply.outer(sums, centre) - np.multiply.outer(centre, sums)
+                table += whole[-1, -1] * np.multiply.outer(centre, centre)
+        table = np.tril(table) + np.tril(table, -1).T
+        if every > 1:
+            sampled = np.maximum(np.einsum("ii->i", table), 0.0)
+            scale = np.sqrt(np.divide(self.spread, sampled, out=np.zeros(d), where=sampled > 0))
+            table *= scale
+            table *= scale[:, None]
+            np.fill_diagonal(table, self.spread)
         if not np.isfinite(table).all():
             return self.spread, None
         values, vectors = np.linalg.eigh(table)

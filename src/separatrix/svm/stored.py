@@ -47,7 +47,7 @@ STORED = {
         "separatrix.svm.l1", unkept={**_PUT_DOWN, "_columns": None, "_reached": None}, defaults={"part": 1.0}
     ),
     "SparseSolution": Stored("separatrix.svm.sparse_penalty"),
-    "MultinomialRun": Stored("separatrix.svm.multinomial", unkept=_PUT_DOWN),
+    "MultinomialRun": Stored("separatrix.svm.multinomial", unkept={**_PUT_DOWN, "_spare": None}),
     "MultinomialSolution": Stored("separatrix.svm.multinomial_bounds"),
     "MarginHistory": Stored("separatrix.svm.history"),
     "DualSolution": Stored("separatrix.svm.task", old_names=("Answer",)),
