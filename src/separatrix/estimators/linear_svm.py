@@ -232,10 +232,6 @@ class LinearSVM(SolvedClassifier):
 
     # ------------------------------------------------------------------------------------------ learning
 
-    @property
-    def _shards_pay(self) -> bool:
-        return self.loss != "hinge" or self.C >= 1.0  # a small C leaves most rows at a bound, where ascent is faster
-
     def _start(self, problem: Problem, seed: int) -> list[Any]:
         codes = positives(len(problem.classes))
         if self._ratio > 0:
