@@ -98,7 +98,10 @@ def follow(
 
 
 def dual_value(here: Any, *, free: bool, constant: float) -> tuple[float, float, float]:
-    """Return the dual value of alpha, given its sums by class, scaled down in the heavier class where the bias is free; its sum; ``|v|``."""
+    """Return the dual value of alpha, its sum, and ``|v|``, given sums by class.
+
+    Where the bias is free, alpha is scaled down in the heavier class.
+    """
     scale = (1.0, 1.0)
     if free:
         least = min(here.above_total, here.below_total)
