@@ -1,5 +1,6 @@
 """Rows of Dask collections are trained on where they are: the bits of rows in memory, whatever happens to workers."""
 
+import contextlib
 import os
 import signal
 
@@ -20,14 +21,24 @@ from separatrix.svm.rowblocks import dask_store  # noqa: E402
 pytestmark = pytest.mark.usefixtures("small_shards")
 
 
+@contextlib.contextmanager
+def local(**how):
+    """A cluster of one worker; one that cannot be closed, after what a test did to it, is left without a warning."""
+    with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):
+        it = distributed.LocalCluster(
+            1, threads_per_worker=1, host="127.0.0.1", protocol="tcp://", dashboard_address=":0", **how
+        )
+        try:
+            yield it
+        finally:
+            with contextlib.suppress(Exception):
+                it.close(timeout=10)
+            it.status = distributed.core.Status.closed
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "5s"}),
-        distributed.LocalCluster(
-            1, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
-        ) as it,
-    ):
+    with local(processes=True) as it:
         yield it
 
 
@@ -178,13 +189,7 @@ def test_without_a_client_many_rows_are_refused():
 
 def test_a_scheduler_that_is_gone_ends_the_fit_with_a_sentence(monkeypatch):
     monkeypatch.setattr(dask_store, "_PATIENCE", 1.0)
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
-        distributed.LocalCluster(
-            1, threads_per_worker=1, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=":0"
-        ) as it,
-        distributed.Client(it),
-    ):
+    with local(processes=False) as it, distributed.Client(it):
         calls = []
         kept = dask_store.DaskStore._reduce
 
