@@ -20,11 +20,11 @@ import numpy as np
 from separatrix.svm.rowblocks.block import Precision
 from separatrix.svm.rowblocks.core_rows import CoreEquations
 from separatrix.svm.rowblocks.dask_store import group_rows
-from separatrix.svm.rowblocks.interior import follow
 from separatrix.svm.rowblocks.losses import CoreLogBlock
 from separatrix.svm.rowblocks.newton import newton
 from separatrix.svm.rowblocks.shard import BlockTask, Costing
 from separatrix.svm.rowblocks.sharded import MemorySource, MemoryStore
+from separatrix.svm.rowblocks.smoothing import shrink
 
 NETWORKS = {"10 Gb/s": 10e9 / 8, "100 Gb/s": 100e9 / 8}  # bytes a second
 LATENCY = 1e-4  # seconds
@@ -67,7 +67,7 @@ def fitted(loss: str, n: int, d: int, of: int) -> dict[tuple[str, str], list[flo
     X, y = rows(n, d)
     store = Watched(MemorySource(X, y, None, 1), BlockTask(1, Costing(1.0), None, of))
     with np.errstate(all="ignore"):
-        follow(store, tol=1e-4) if loss == "hinge" else newton(store, CoreLogBlock, tol=1e-4)
+        shrink(store, tol=1e-4) if loss == "hinge" else newton(store, CoreLogBlock, tol=1e-4)
     return store.seconds
 
 

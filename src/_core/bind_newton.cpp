@@ -76,7 +76,7 @@ auto margin_sums(bool squared, Vector<const double> scores, double bias, Vector<
     const std::size_t n = scores.shape(0);
     for (const auto* each : {&scores, &signs, &costs, &squares, &alpha}) {
         expect(each->shape(0) == n, "scores, signs, costs, squares and alpha differ in number");
-        expect_aligned(each);
+        expect_aligned(*each);
     }
     const Margins job{squared, std::int64_t(n), scores.data(), bias, signs.data(), costs.data(), squares.data(),
                       alpha.data(), unit, norm, constant};

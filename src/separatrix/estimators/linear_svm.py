@@ -25,9 +25,10 @@ from separatrix.models.validity import is_array, is_count, is_real, require
 from separatrix.stops import Stop, TimeLimit
 from separatrix.svm.centring import bias_within, restored
 from separatrix.svm.hard import HardRun
+from separatrix.svm.rowblocks.block_run import BlockRun
 from separatrix.svm.solve import Run
 from separatrix.svm.sparse_penalty import SparseTask
-from separatrix.svm.task import DualSolution, MarginTask
+from separatrix.svm.task import MarginTask
 from separatrix.text import times
 
 LOSSES = ("hinge", "squared_hinge")
@@ -232,10 +233,6 @@ class LinearSVM(SolvedClassifier):
 
     # ------------------------------------------------------------------------------------------ learning
 
-    @property
-    def _shards_pay(self) -> bool:
-        return self.loss != "hinge" or self.C >= 1.0  # a small C leaves most rows at a bound, where ascent is faster
-
     def _start(self, problem: Problem, seed: int) -> list[Any]:
         codes = positives(len(problem.classes))
         if self._ratio > 0:
@@ -429,7 +426,7 @@ def _length(weights: Floats) -> Any:
     return length if length > 0.0 or largest == 0.0 else largest * np.linalg.norm(weights / largest)
 
 
-def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeLimit | None) -> Status:
+def _sentence(run: Run | BlockRun, answer: Any, *, interrupted: bool, limit: TimeLimit | None) -> Status:
     """Return how a run ended that came to this answer."""
     epochs = times(run.epochs, "epoch")
     if run.ended == "inseparable":
@@ -451,9 +448,10 @@ def _sentence(run: Run, answer: DualSolution, *, interrupted: bool, limit: TimeL
             return Status(f"stopped {by}: {gap}, {hiding(hidden)}", False, interrupted=interrupted)
         doubt = f" (rounding could hide {hidden:.1e})" if hidden > run.tol else ""
         return Status(f"converged {by}: {gap}, at most tol={run.tol:g}{doubt}", True, interrupted=interrupted)
+    at = f"iteration {run.iterations + 1}" if isinstance(run, BlockRun) else f"epoch {run.epochs + 1}"
     if interrupted:
-        return Status(f"interrupted in epoch {run.epochs + 1}: {gap}", False, interrupted=True)
+        return Status(f"interrupted in {at}: {gap}", False, interrupted=True)
     if run.ended == "halted" and limit is not None:
-        return Status(f"stopped by the time limit of {limit.seconds:g} s in epoch {run.epochs + 1}: {gap}", False)
+        return Status(f"stopped by the time limit of {limit.seconds:g} s in {at}: {gap}", False)
     done = epochs if run.epochs else times(run.iterations, "iteration")
     return Status(f"stopped after {done}: {gap}, above tol={run.tol:g}", False)

@@ -203,16 +203,11 @@ class SolvedClassifier(LinearClassifier):
 
     def _sharded(self, problem: Any, tasks: int) -> Sharded | None:
         """Return the rows in shards, where they are trained on so."""
-        unfit = self.warm_start or math.isinf(self.C) or self._ratio > 0 or not self._shards_pay
+        unfit = self.warm_start or math.isinf(self.C) or self._ratio > 0
         if unfit and not isinstance(problem, SourceProblem):
             return None
         jobs = threads(self.n_jobs)
         return shards_of(problem, self._price, free=self._bias_kind()[1], threads=max(1, jobs // tasks))
-
-    @property
-    def _shards_pay(self) -> bool:
-        """Whether tall rows in memory are solved as fast in shards as otherwise."""
-        return True
 
     def _shard_run(self, sharded: Sharded, positive: int, loss: str, *, fetch: bool) -> Any:
         """Return a run of one task over shards."""

@@ -83,7 +83,7 @@ def train(table: PreparedTable, settings: Settings, before: TableModel | None, w
         estimator = _resumed(before, table.facts, estimator)
     rows = table.train
     assert isinstance(rows, PreparedRows)
-    if settings.model in SOLVED and estimator._shards_pay and not is_sparse(rows.X) and tall(*rows.X.shape):
+    if settings.model in SOLVED and not is_sparse(rows.X) and tall(*rows.X.shape):
         estimator.set_params(warm_start=False)  # shards leave nothing to resume
     return _trained(
         estimator,

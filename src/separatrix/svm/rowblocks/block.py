@@ -94,6 +94,16 @@ class Inside(NamedTuple):
     table: Any
 
 
+class Bracket(NamedTuple):
+    """The loss of the hinge, ``sum alpha x`` and ``sum alpha`` of each class."""
+
+    loss: float
+    above: Floats
+    below: Floats
+    above_total: float
+    below_total: float
+
+
 class Right(NamedTuple):
     """A right-hand side of the equations."""
 
@@ -187,6 +197,15 @@ class Block:
         pulls = loss.pull(self.rows.xp, margins)
         lost = self.costs * loss.scaled_divergence(self.rows.xp, part, pulls, margins)
         return Slope(self.rows.total(self.rows.xp.where(self.signs == sign, lost, 0.0 * lost)), 0.0, 0.0)
+
+    def bracket(self, loss: Any, bias: float) -> Bracket:
+        """Return the loss of the hinge, and the sums of the alpha of another loss."""
+        margins = self.signs * (self.scores + bias)
+        xp, rows = self.rows.xp, self.rows
+        above, below = self._by_class(self.costs * loss.pull(xp, margins))
+        from_above, from_below = rows.back(above, below)
+        value = rows.total(self.costs * xp.where(margins < 1.0, 1.0 - margins, 0.0 * margins))
+        return Bracket(value, from_above, from_below, rows.total(above), rows.total(below))
 
     def aim(self, step: Floats) -> None:
         """Compute how the scores move with this step."""

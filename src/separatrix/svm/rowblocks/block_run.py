@@ -11,6 +11,7 @@ from separatrix.svm.history import MarginHistory
 from separatrix.svm.rowblocks.interior import follow
 from separatrix.svm.rowblocks.losses import CoreLogBlock, SquaredHingeBlock
 from separatrix.svm.rowblocks.newton import newton
+from separatrix.svm.rowblocks.smoothing import SmoothedHinge, shrink
 from separatrix.svm.rowblocks.solution import BlockSolution, TaskSolution, of_task
 from separatrix.svm.task import HaltedError
 
@@ -26,6 +27,7 @@ class BlockRun:
     widest = 0.0
     ended = ""
     solution: TaskSolution
+    _hinge = staticmethod(follow)
 
     def __init__(self, loss: str, tol: float, *, constant: float, free: bool) -> None:
         self.loss, self.tol, self._constant, self._free = loss, tol, constant, free
@@ -46,7 +48,7 @@ class BlockRun:
         how: dict[str, Any] = {"tol": self.tol, "free": self._free, "constant": self._constant}
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             if loss is None:
-                reached = follow(store, max_iter=max_iter, halted=halted, tell=tell, **how)
+                reached = self._hinge(store, max_iter=max_iter, halted=halted, tell=tell, **how)
             else:
                 reached = newton(store, loss, max_iter=max_iter, halted=halted, tell=tell, **how)
         self.history, self.iterations, self.ended = reached.history, reached.iterations, reached.ended
@@ -54,7 +56,12 @@ class BlockRun:
 
 
 class ShardRun(BlockRun):
-    """A run over a store of shards; ``costs`` is the sum of all C, ``fetch`` whether what is known of rows is kept."""
+    """A run over a store of shards; ``costs`` is the sum of all C, ``fetch`` whether what is known of rows is kept.
+
+    The hinge is solved by Newton's method with a smoothed corner too, and by the interior-point method if that fails.
+    """
+
+    _hinge = staticmethod(shrink)
 
     def __init__(self, open_store: Callable[[], Any], costs: float, *rule: Any, fetch: bool, **how: Any) -> None:
         super().__init__(*rule, **how)
@@ -66,6 +73,9 @@ class ShardRun(BlockRun):
         store.halted = lambda: self._reached is not None and halted()  # not before there is a solution with a gap
         try:
             reached = self._solved(store, loss, max_iter, halted)
+            if loss is None and reached.width:
+                loss = SmoothedHinge(reached.width)
+            self.newton = None if loss is None else self
             of_rows = store.of_rows(loss, reached.weights, reached.bias) if self._fetch else None
         finally:
             store.close()

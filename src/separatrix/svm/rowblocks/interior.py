@@ -50,7 +50,7 @@ def follow(
         exact = exact or best.relative_gap < EXACT or best.iterations - improved > _PATIENCE
         here: Inside = store.sum("measure", w, b, Precision.DOUBLE if exact else Precision.SINGLE)
         primal = here.loss + 0.5 * (float(w @ w) + lean * b * b)
-        dual, alpha, along = _dual(here, free=free, constant=constant)
+        dual, alpha, along = dual_value(here, free=free, constant=constant)
         gap = primal - dual
         if not math.isfinite(here.complement + primal):
             best.ended = "rounding"
@@ -97,8 +97,11 @@ def follow(
     return best
 
 
-def _dual(here: Inside, *, free: bool, constant: float) -> tuple[float, float, float]:
-    """Return the dual value of alpha, scaled down in the heavier class where the bias is free; its sum; ``|v|``."""
+def dual_value(here: Any, *, free: bool, constant: float) -> tuple[float, float, float]:
+    """Return the dual value of alpha, its sum, and ``|v|``, given sums by class.
+
+    Where the bias is free, alpha is scaled down in the heavier class.
+    """
     scale = (1.0, 1.0)
     if free:
         least = min(here.above_total, here.below_total)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.geometry.rows import Floats
 from separatrix.svm.rowblocks.block import Curve, Precision
 from separatrix.svm.rowblocks.solution import BlockSolution, RoundingBound
 from separatrix.svm.rowblocks.store import Store
@@ -37,23 +38,28 @@ def newton(
     max_iter: int = 100,
     halted: Callable[[], bool] = lambda: False,
     tell: Callable[[BlockSolution], None] = lambda solution: None,
+    start: tuple[Floats, float] | None = None,
+    how: Precision = Precision.SAMPLE,
+    settled: float = _BALANCED,
 ) -> BlockSolution:
     """Minimise ``|w|^2 / 2 + sum C loss(m)`` until the gap is at most ``tol`` of the value.
 
-    ``free`` is a bias that costs nothing, ``constant`` the constant K of a penalised bias coordinate, 0 for none.
+    ``free`` is a bias that costs nothing, ``constant`` the constant K of a penalised bias coordinate, 0 for none. The
+    run may start elsewhere than at zero, with better tables; ``settled`` is how near the bias is to its best before a
+    step.
     """
     began = time.perf_counter()
     biased, lean = free or constant > 0, 1.0 / constant**2 if constant else 0.0
     extent = store.sum("extent")
     bound = RoundingBound(store.n, store.d, extent.largest, extent.costs)
-    weights, bias = np.zeros(store.d), 0.0
+    weights, bias = (np.zeros(store.d), 0.0) if start is None else start
     best = BlockSolution(weights, bias)
     fresh = True  # the scores were computed from the weights, not added up from steps
-    idle, before, how = 0, math.inf, Precision.SAMPLE
+    idle, before = 0, math.inf
     store.each("begin", weights)
     while True:
         if biased:
-            bias = _best_bias(store, loss, bias, lean)
+            bias = _best_bias(store, loss, bias, lean, settled)
         here: Curve = store.sum("curve", loss, bias, how)
         primal = here.loss + 0.5 * (float(weights @ weights) + lean * bias * bias)
         gradient = weights - (here.above - here.below)
@@ -109,13 +115,13 @@ def newton(
     return best
 
 
-def _best_bias(store: Store, loss: Any, bias: float, lean: float) -> float:
+def _best_bias(store: Store, loss: Any, bias: float, lean: float, settled: float) -> float:
     """Return the bias with the least loss, by Newton's method between two ends that it widens as needed."""
     low, high = -math.inf, math.inf
     for _ in range(100):
         there = store.sum("lean", loss, bias)
         slope, bend = there.slope + lean * bias, there.bend + lean
-        if abs(slope) <= _BALANCED * max(bend, abs(lean * bias)) or slope == 0.0:
+        if abs(slope) <= settled * max(bend, abs(lean * bias)) or slope == 0.0:
             break
         low, high = (low, bias) if slope > 0 else (bias, high)
         ahead = bias - slope / bend if bend > 0 else math.nan

@@ -26,6 +26,7 @@ class BlockSolution:
     gap: float = math.inf
     rounding: float = math.inf
     iterations: int = 0
+    width: float = 0.0  # of the smoothed corner of the hinge whose alpha gives the gap; 0 where there is none
     ended: str = ""  # "gap", "iterations", "halted" or "rounding"
     history: MarginHistory = field(default_factory=MarginHistory)
 
