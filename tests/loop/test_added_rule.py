@@ -33,6 +33,7 @@ MAIN = r"""
 #include "dual.hpp"
 #include "exact.hpp"
 #include "margin.hpp"
+#include "multinomial.hpp"
 #include "newton.hpp"
 
 namespace sx::added {
@@ -41,11 +42,13 @@ extern const DualKernels dual_kernels;
 extern const MarginKernels margin_kernels;
 extern const ExactKernels exact_kernels;
 extern const DescentKernels descent_kernels;
+extern const MultinomialKernels multinomial_kernels;
 extern const NewtonKernels newton_kernels;
 const DualKernels dual_kernels{};  // which no rule needs
 const MarginKernels margin_kernels{};
 const ExactKernels exact_kernels{};
 const DescentKernels descent_kernels{};
+const MultinomialKernels multinomial_kernels{};
 const NewtonKernels newton_kernels{};
 }  // namespace sx::added
 

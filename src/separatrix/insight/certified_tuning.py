@@ -60,9 +60,8 @@ class Tuning:
         self.n_fits_, self.n_paths_ = search.n_fits, search.n_paths
         self.n_folds_, self.seconds_ = len(search.folds), search.seconds
         self.proved_ = search.ended == "proved"
-        self.distance_ = self.error_ - self.lower_bound_
-        if self.proved_:
-            self.distance_ = min(self.distance_, within)  # which rounding may have put it above
+        distance = self.error_ - self.lower_bound_
+        self.distance_ = min(distance, within) if self.proved_ else distance  # which rounding may have put above within
         self.best_estimator_ = best_estimator
         self._reason = reason
 
@@ -173,10 +172,7 @@ def tune(
     halted: Callable[[], bool] = lambda: time.perf_counter() >= deadline  # noqa: E731
     most = default_fits(each) if max_fits is None else int(max_fits)
     search = Search(each, low, high, float(within), float(last.tol), most, halted)
-    if all(fold.certified for fold in each):
-        search.run()
-    else:
-        search.try_values()
+    (search.run if all(fold.certified for fold in each) else search.try_values)()
     reasons = {
         "fits": f"max_fits={most} reached",
         "time": "" if seconds is None else f"time limit of {seconds.seconds:g} s reached",

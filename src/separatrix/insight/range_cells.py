@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -57,3 +58,14 @@ def default_fits(folds: Sequence[FoldBounds]) -> int:
     """Return how many fits a search may make by default: fewer where each is of many classes."""
     planes = max(fold.n_planes for fold in folds)
     return max(_MOST_FITS // planes, _FEWEST_FITS * len(folds))
+
+
+def by_cost(each: Step | FoldPoint) -> float:
+    """Return the C, to sort by."""
+    return each.C
+
+
+def around(points: Sequence[FoldPoint], low: float, high: float) -> tuple[FoldPoint, FoldPoint]:
+    """Return the nearest of some fits, which ascend, that have a range of C between them."""
+    at = bisect.bisect_right(points, low, key=by_cost) - 1
+    return points[at], points[min(at + (high > points[at].C), len(points) - 1)]

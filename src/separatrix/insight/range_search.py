@@ -2,8 +2,9 @@
 
 The range is cut into cells. In each, every fold has a lower bound on its errors that follows from its two fits around
 the cell (``fold_bounds``). Where the mean of the bounds is too low, the cell is cut in two if its middle shows that
-this will do; else the fold that leaves most rows open is fitted once more, between its two fits. A value of C that all
-folds have been fitted with is a step, of which the error is known.
+this will do; else the fold that leaves most rows open is fitted once more, between its two fits. Where the path of the
+optima can be followed (``fold_path``), that is done instead of more fits. A value of C for which the solutions of all
+folds are known is a step, of which the error is known.
 """
 
 from __future__ import annotations
@@ -16,20 +17,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from separatrix.estimators.warm_fits import geometric
 from separatrix.insight.fold_bounds import FoldBounds, FoldPoint
-from separatrix.insight.fold_path import Followed, merged_edges
-from separatrix.insight.range_cells import Cell, Part, Step, mean_error
+from separatrix.insight.fold_path import Followed
+from separatrix.insight.path_reading import PathReading
+from separatrix.insight.range_cells import Cell, Part, Step, around, by_cost, mean_error
 
 _FIRST_STEP = 10.0  # between the first values of C
 _TRIED_STEP = math.sqrt(10.0)  # where nothing is proved
 _FIRST_TOL = 1e-7
 _TIGHTER = 1e-2
 _LEAST_TOL = 1e-12
-_RANGES = 8  # in a decade, in which the bounds of followed paths are told
 _LAST_CUTS = 8  # of a cell, where no more fits will be made
 _FINEST = 1.5  # ranges between two fits of a fold are cut into this many cells, before there is another fit
 _NEAR = 1.2  # between two fits, for their precision to be what keeps a cell from being proved
@@ -126,7 +126,7 @@ class Search:
         points = [point for point in found if point is not None]
         if len(points) == len(self.folds):
             self.steps = [step for step in self.steps if step.C != C]
-            bisect.insort(self.steps, Step(C, points, self._mean([point.wrong for point in points])), key=_value)
+            bisect.insort(self.steps, Step(C, points, self._mean([point.wrong for point in points])), key=by_cost)
 
     def _spent(self, fits: int) -> bool:
         if self.n_fits + fits > self.most:
@@ -185,14 +185,14 @@ class Search:
         """Return whether a cell is not much narrower than what its open folds know: else a fit says more."""
         for place in range(len(self.folds)):
             if part.left[place]:
-                first, last = self._around(place, part.low, part.high)
+                first, last = around(self.points[place], part.low, part.high)
                 if (part.high / part.low) ** _FINEST < last.C / first.C:
                     return False
         return True
 
     def _refine(self, place: int, C: float) -> bool:
         """Fit a fold between its fits around a C, or more precisely at one that is not exact enough; say if it can."""
-        first, last = self._around(place, C, C)
+        first, last = around(self.points[place], C, C)
         if self._follow(place, first, last.C):
             return True
         for point in (first, last) if last.C <= first.C * _NEAR else ():
@@ -223,22 +223,12 @@ class Search:
 
     def _read(self, part: Part, followed: list[Followed]) -> None:
         """Cut a cell in which the path of every fold is known into what is proved and what is not."""
-        edges = merged_edges(followed, part.low, part.high)
-        sure, most = (np.array(each) for each in zip(*(path.at(edges) for path in followed), strict=True))
-        upper = np.asarray(self._mean(list(most)))
-        at = int(np.lexsort((edges[:-1] / edges[1:], upper))[0])
-        if upper[at] < self.best.error:
-            self._note(math.sqrt(edges[at]) * math.sqrt(edges[at + 1]))
-        bounds = np.asarray(self._mean(list(sure)))
-        kind = 2 * np.floor(_RANGES * np.log10(edges[:-1])) + (bounds >= self.target)
-        turns = [0, *(np.flatnonzero(np.diff(kind)) + 1), len(kind)]
-        fresh = []
-        for first, last in itertools.pairwise(turns):
-            least = first + int(np.argmin(bounds[first:last]))
-            low, high = float(edges[first]), float(edges[last])
-            fresh.append(Part(low, high, sure[:, least].tolist(), [0.0] * len(sure), closed=True))
+        reading = PathReading.of(followed, self.folds, part.low, part.high)
+        C, error = reading.best
+        if error < self.best.error:
+            self._note(C)
         place = self.parts.index(part)
-        self.parts[place : place + 1] = fresh
+        self.parts[place : place + 1] = reading.parts(self.target)
 
     def _imprecise(self, place: int, point: FoldPoint) -> bool:
         """Return whether a fold's own precision keeps the error at one of its fits from being proved."""
@@ -251,7 +241,7 @@ class Search:
 
     def _fit(self, place: int, C: float) -> None:
         """Fit a fold with this C, unless it has been."""
-        first, last = self._around(place, C, C)
+        first, last = around(self.points[place], C, C)
         if C in (first.C, last.C):
             return
         self._replace(place, self.folds[place].fit(C, max(first.tol, last.tol), [first, last]))
@@ -260,7 +250,7 @@ class Search:
         """Add a fit of a fold, or put it in the place of a less precise one; bound anew what it is next to."""
         self.n_fits += 1
         points = self.points[place]
-        at = bisect.bisect_left(points, point.C, key=_value)
+        at = bisect.bisect_left(points, point.C, key=by_cost)
         points[at : at + (at < len(points) and points[at].C == point.C)] = [point]
         self._note(point.C)
         for part in self.parts:
@@ -281,14 +271,8 @@ class Search:
         pairs = itertools.pairwise(edges)
         self.parts[at : at + 1] = [Part(low, high, *self._decided(low, high, part)) for low, high in pairs]
 
-    def _around(self, place: int, low: float, high: float) -> tuple[FoldPoint, FoldPoint]:
-        """Return the nearest fits of a fold that have a range of C between them."""
-        points = self.points[place]
-        at = bisect.bisect_right(points, low, key=_value) - 1
-        return points[at], points[min(at + (high > points[at].C), len(points) - 1)]
-
     def _decide(self, place: int, low: float, high: float) -> tuple[float, float]:
-        return self.folds[place].decide(*self._around(place, low, high), low, high)
+        return self.folds[place].decide(*around(self.points[place], low, high), low, high)
 
     def _decided(self, low: float, high: float, part: Part | None = None) -> tuple[list[float], list[float]]:
         """Return how many validation rows of each fold are surely wrong from low to high, and how many are open.
@@ -316,7 +300,3 @@ class Search:
                 low, high = points[max(at - 1, 0)].C, points[min(at + 1, len(points) - 1)].C
                 if point.planes and not any(part.low <= high and low <= part.high for part in left):
                     point.forget()
-
-
-def _value(each: Step | FoldPoint) -> float:
-    return each.C

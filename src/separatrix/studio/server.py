@@ -7,7 +7,6 @@ uvicorn are the extra ``studio``.
 
 from __future__ import annotations
 
-import json
 import secrets
 import tempfile
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from separatrix.studio.page import html
 from separatrix.studio.points import ESTIMATORS, Points, points_of
+from separatrix.text import read_json
 
 MOST_BYTES = 4_000_000  # of a request
 _CERTIFY_SECONDS = 20.0
@@ -96,7 +96,7 @@ def _answer(work: Callable[[Points, dict[str, Any]], Response]) -> Callable[[Req
             if len(body) > MOST_BYTES:
                 return _problem(413, f"a request may have {MOST_BYTES:,} bytes at most")
         try:
-            asked = json.loads(body)
+            asked = read_json(body.decode(), "the request")
             points = points_of(asked)
             return await run_in_threadpool(work, points, asked)
         except (ValueError, TypeError, KeyError, RecursionError) as problem:

@@ -38,7 +38,8 @@ _MOST_FEATURES = 400
 _TOGETHER = 1 << 18  # numbers in a table of dual weights
 _PARTS = (0.25, 0.75, 1.0)  # of the rows, whose lengths are tried for that of those on the margin
 _BLOCK = 64  # rows whose dual weights are added up before others are
-_MOST_PIECES = 30  # for each row
+_PIECES = 30  # for each row, at most
+_MOST_PIECES = 100_000  # in all: as long as some dozens of fits to many rows
 
 
 class Pieces(NamedTuple):
@@ -65,7 +66,7 @@ class HingePieces:
         self._path = _core.HingePath(
             problem.rows.matrix, problem.signs, problem.counts, problem.constant, problem.free, C, alpha, bias
         )
-        self._left = _MOST_PIECES * len(problem.signs) + 100
+        self._left = min(_PIECES * len(problem.signs) + 100, _MOST_PIECES)
         self.ended = False
 
     @staticmethod

@@ -10,7 +10,12 @@ from separatrix.models.registry import Stored
 from separatrix.models.validity import is_array, require
 
 _PUT_DOWN = {"task": None, "tell": None, "_began": 0.0}
-_BEFORE_NEWTON = {"plane": None, "newton": None, "newton_over": False}
+_RUN_BEFORE = {"plane": None, "newton": None, "newton_over": False, "fresh_from": 0.0, "stale": 0.5, "judged": 0}
+
+
+def _without_due(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a run without when its gap was to be looked at next, which older files say."""
+    return {name: part for name, part in parts.items() if name != "due"}
 
 
 def _columns(parts: dict[str, Any]) -> dict[str, Any]:
@@ -39,9 +44,12 @@ def _points(parts: dict[str, Any]) -> dict[str, Any]:
 
 
 STORED = {
-    "Run": Stored("separatrix.svm.solve", unkept=_PUT_DOWN, defaults=_BEFORE_NEWTON),
-    "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN, defaults=_BEFORE_NEWTON),
-    "LogisticRun": Stored("separatrix.svm.newton", unkept=_PUT_DOWN, defaults={"sampled": True}),
+    "Run": Stored("separatrix.svm.solve", unkept=_PUT_DOWN, defaults=_RUN_BEFORE, unpack=_without_due),
+    "HardRun": Stored("separatrix.svm.hard", unkept=_PUT_DOWN, defaults=_RUN_BEFORE, unpack=_without_due),
+    "LogisticRun": Stored(
+        "separatrix.svm.newton", unkept={**_PUT_DOWN, "_factor": None},
+        defaults={"sampled": True, "anchor": None, "proof": None},
+    ),
     "LogisticSolution": Stored("separatrix.svm.logistic"),
     "SparseRun": Stored(
         "separatrix.svm.l1", unkept={**_PUT_DOWN, "_columns": None, "_reached": None}, defaults={"part": 1.0}
