@@ -364,7 +364,7 @@ SX_EXPORT(int32_t, visit)(Run* r, int32_t from, int32_t to) {
     if (r->kind() == kernel_svm) {
         const WorkingSet<double> set{r->K, r->n, r->padded, r->diagonal, r->signs, r->costs, r->alpha, r->F, r->up,
                                      r->low};
-        r->task.count[updates] += core().dual->smo_f64(set, kSmoTolerance, to - from);
+        r->task.count[updates] += core().dual->f64.smo(set, kSmoTolerance, to - from);
         return -1;
     }
     return int32_t(visit_online(*r, from, to));
