@@ -36,5 +36,6 @@ const cell = page.frameLocator("iframe");
 await cell.locator("html[data-ready]").waitFor();
 await cell.locator("#last").click();
 await page.waitForFunction(() => window.saved && window.run.step > 20);
+await page.waitForTimeout(1000); // messages come every 0.3 seconds while the run goes on
 console.log(JSON.stringify(await page.evaluate(() => window.run)));
 await studio.browser.close();

@@ -38,11 +38,13 @@ async function ask(method, request) {
 
 // Tell the notebook around the page what is shown, at most every third of a second.
 export function tellNotebook(store, epochs) {
-  if (!start.embedded || tellNotebook.due) return;
+  if (!start.embedded) return;
+  tellNotebook.epochs = epochs; // of the last call before the message
+  if (tellNotebook.due) return;
   tellNotebook.due = setTimeout(() => {
     tellNotebook.due = 0;
     const { points, models } = store.state;
-    const { name, parameters } = estimatorOf(models[0], Math.max(epochs, 1));
+    const { name, parameters } = estimatorOf(models[0], Math.max(tellNotebook.epochs, 1));
     window.parent.postMessage(
       {
         x: points.flatMap(({ x, y }) => [x, y]),
