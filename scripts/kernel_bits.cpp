@@ -13,6 +13,7 @@
 #include "dual.hpp"
 #include "exact.hpp"
 #include "margin.hpp"
+#include "multinomial.hpp"
 
 namespace sx {
 namespace SX_BUILD {
@@ -359,6 +360,86 @@ void margins(int which) {
     factor.print("factor", kLayouts[which]);
 }
 
+// ------------------------------------------------------------------------------------------------ several classes
+
+constexpr int64_t kTogether = 11;  // classes
+
+struct ClassTotals {
+    double *pulls, *sums;
+
+    // Add them to a hash: the products with the rows, a line for each class, and the sums.
+    void put(Hash& hash, bool dense) const {
+        const int64_t along = whole_lanes(kCols), across = whole_lanes(kTogether);
+        for (int64_t c = 0; c < kTogether; ++c) {
+            for (int64_t j = 0; j < kCols; ++j) hash.number(dense ? pulls[c * along + j] : pulls[j * across + c]);
+        }
+        hash.numbers(sums, kTogether);
+    }
+};
+
+ClassTotals class_totals(bool dense) {
+    const int64_t size = dense ? kTogether * whole_lanes(kCols) : kCols * whole_lanes(kTogether);
+    return {zeros<double>(size), zeros<double>(kTogether)};
+}
+
+// Scores of these weights times a factor for each class.
+ClassScores class_scores(bool dense, const double* weights, const double* factors, const double* shift) {
+    double *lines = zeros<double>(kTogether * kCols), *turned = zeros<double>(kCols * whole_lanes(kTogether));
+    for (int64_t c = 0; c < kTogether; ++c) {
+        for (int64_t j = 0; j < kCols; ++j) {
+            const double w = factors[c] * weights[c * kCols + j];
+            lines[c * kCols + j] = turned[j * whole_lanes(kTogether) + c] = w;
+        }
+    }
+    return {kTogether, dense ? lines : nullptr, dense ? nullptr : turned, shift};
+}
+
+void classes(int which) {
+    const Matrix X = layout(which);
+    const bool dense = X.layout == Layout::dense;
+    const MultinomialKernels& passes = *core.multinomial;
+    const double *weights = drawn(kTogether * kCols, 20), *shift = drawn(kTogether, 21), *size = drawn(kRows, 19);
+    int64_t* own = zeros<int64_t>(kRows);
+    double *costs = zeros<double>(kRows), *room = zeros<double>(class_room(X, kTogether));
+    double *ones = zeros<double>(kTogether), *eighths = zeros<double>(kTogether);
+    for (int64_t i = 0; i < kRows; ++i) {
+        own[i] = i % kTogether;
+        costs[i] = fabs(size[i]) + 0.5;
+    }
+    for (int64_t c = 0; c < kTogether; ++c) {
+        ones[c] = 1.0;
+        eighths[c] = 0.125;
+    }
+    const ClassedRows rows{0, kRows, kRows, own, costs};
+    double *p = zeros<double>(kTogether * kRows), *wrong = zeros<double>(kRows);
+    double *moved = zeros<double>(kTogether * kRows), *less = zeros<double>(kRows);
+    Hash losses, bends, shifted;
+
+    ClassTotals totals = class_totals(dense);
+    const ClassScores scores = class_scores(dense, weights, ones, shift);
+    losses.number(passes.losses(X, scores, rows, p, wrong, {totals.sums, totals.pulls}, room));
+    totals.put(losses, dense);
+    losses.numbers(p, kTogether * kRows);
+    losses.numbers(wrong, kRows);
+    losses.print("class-losses", kLayouts[which]);
+
+    totals = class_totals(dense);
+    passes.bent(X, class_scores(dense, weights, shift, shift), rows, p, {totals.sums, totals.pulls}, room);
+    totals.put(bends, dense);
+    bends.print("class-bends", kLayouts[which]);
+
+    for (int64_t k = 0; k < kTogether * kRows; ++k) moved[k] = p[k];
+    for (int64_t i = 0; i < kRows; ++i) less[i] = wrong[i];
+    passes.shifted(X, class_scores(dense, weights, eighths, shift), rows, moved, less, room);
+    totals = class_totals(dense);
+    passes.pulled(X, scores, rows, moved, less, {totals.sums, totals.pulls}, room);
+    shifted.numbers(moved, kTogether * kRows);
+    shifted.numbers(less, kRows);
+    totals.put(shifted, dense);
+    shifted.number(passes.apart(kTogether, rows, moved, less, p, wrong));
+    shifted.print("class-shift", kLayouts[which]);
+}
+
 // ------------------------------------------------------------------------------------------------ kernel rows
 
 template <class T>
@@ -449,6 +530,7 @@ int main() {
         });
         looks(which);
         margins(which);
+        classes(which);
     }
     duals();
     return 0;
