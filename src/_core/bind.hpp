@@ -108,8 +108,6 @@ inline void expect_slots(const Vector<double>& real, const Vector<std::int64_t>&
     expect_aligned(real, count);
 }
 
-const Kernels& kernels();  // of the build in use
-
 // out += X' v, by as many threads as a product may use. Needs no lock of the interpreter.
 void add_combined(const HeldMatrix& X, const double* v, double* out);
 

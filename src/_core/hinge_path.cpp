@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bind.hpp"
+#include "builds.hpp"
 #include "margin.hpp"
 
 namespace sx {
