@@ -319,10 +319,10 @@ std::int64_t visit_alone(const Rows& X, Pass& pass, const R& rule, BinaryTask& t
         if (p + 1 == pass.end) {
             add_step<R>(X, t, row.i, step);
         } else if (step != 0.0) {
-            const std::int64_t next = row_at(pass, p + 1), ahead = row_ahead<Rows>(pass, p);
+            const std::int64_t next = row_at(pass, p + 1), ahead = row_ahead<Rows>(pass, p + 1);
             dot = X.template add_and_dot<measured>(row.i, step, t.w, next, ahead, &square);
         } else {
-            X.template dots<1, measured>(row_at(pass, p + 1), w, &dot, row_ahead<Rows>(pass, p), &square);
+            X.template dots<1, measured>(row_at(pass, p + 1), w, &dot, row_ahead<Rows>(pass, p + 1), &square);
         }
     }
     end_epoch(X, pass, &t, 1);
