@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
+from brackets import brackets_meet, noisy_classes
 
 SETTINGS = {
     "small C, free intercept": {"C": 0.01},
@@ -14,22 +15,9 @@ SETTINGS = {
 }
 
 
-def problem(n=300, d=4, seed=0, classes=5):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d)) + 0.5
-    scores = X @ rng.standard_normal((d, classes)) + rng.standard_normal((n, classes))
-    return X, scores.argmax(axis=1)
-
-
-def brackets_meet(one, other):
-    """The optimum lies in both brackets, rounding included."""
-    low = max(one.objective_ - one.duality_gap_, other.objective_ - other.duality_gap_)
-    return low <= min(one.objective_, other.objective_) * (1 + 1e-12)
-
-
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_the_optimum_is_that_of_rows_in_memory(settings):
-    X, y = problem()
+    X, y = noisy_classes(classes=5)
     weights = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
     how = {"tol": 1e-8, **SETTINGS[settings]}
     here = sx.LogisticRegression(**how).fit(X, y, weights)
@@ -46,9 +34,9 @@ def test_the_optimum_is_that_of_rows_in_memory(settings):
 @pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
 @pytest.mark.parametrize("shape", ["wide", "a rare class", "zero rows", "far apart sizes", "separable", "far away"])
 def test_odd_rows_reach_the_optimum_too(shape, C):
-    X, y = problem(60, 3, seed=2, classes=3)
+    X, y = noisy_classes(60, 3, seed=2, classes=3)
     if shape == "wide":
-        X, y = problem(20, 80, seed=2, classes=3)
+        X, y = noisy_classes(20, 80, seed=2, classes=3)
     elif shape == "a rare class":
         y[:] = np.arange(60) % 2
         y[7] = 2
@@ -67,7 +55,7 @@ def test_odd_rows_reach_the_optimum_too(shape, C):
 
 
 def test_rows_in_small_parts_give_the_same_optimum(monkeypatch):
-    X, y = problem()
+    X, y = noisy_classes(classes=5)
     monkeypatch.setattr("separatrix.svm.rowblocks.device_run.CHUNK", 300)
     there = sx.LogisticRegression(tol=1e-8).fit(xp.asarray(X.astype(np.float32)), y)
     assert there.status_.converged
@@ -76,7 +64,7 @@ def test_rows_in_small_parts_give_the_same_optimum(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_run_that_is_cut_short_says_the_gap_of_its_weights():
-    X, y = problem()
+    X, y = noisy_classes(classes=5)
     best = sx.LogisticRegression(tol=1e-9).fit(X, y).objective_
     for most in range(1, 4):
         model = sx.LogisticRegression(tol=1e-12, max_iter=most).fit(xp.asarray(X), y)
@@ -88,7 +76,7 @@ def test_a_run_that_is_cut_short_says_the_gap_of_its_weights():
 
 @pytest.mark.parametrize("scaling", [None, 1.0])
 def test_many_rows_start_from_the_solution_of_some(scaling, monkeypatch):
-    X, y = problem(4000, 3, classes=3)
+    X, y = noisy_classes(4000, 3, classes=3)
     how = {"C": 10.0, "tol": 1e-7, "intercept_scaling": scaling}
     there = sx.LogisticRegression(**how).fit(xp.asarray(X + 2.0), y)
     assert brackets_meet(sx.LogisticRegression(**how).fit(X + 2.0, y), there)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
+from brackets import brackets_meet, noisy_classes
 from separatrix.svm.rowblocks import array_rows, device_run
 
 MODELS = {
@@ -20,23 +21,10 @@ SETTINGS = {
 }
 
 
-def problem(n=300, d=4, seed=0, classes=2):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d)) + 0.5
-    scores = X @ rng.standard_normal((d, classes)) + rng.standard_normal((n, classes))
-    return X, scores.argmax(axis=1)
-
-
-def brackets_meet(one, other):
-    """The optimum lies in both brackets, rounding included."""
-    low = np.maximum(one.objective_ - one.duality_gap_, other.objective_ - other.duality_gap_)
-    return np.all(low <= np.minimum(one.objective_, other.objective_) * (1 + 1e-12))
-
-
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("loss", MODELS)
 def test_the_optimum_is_that_of_rows_in_memory(loss, settings):
-    X, y = problem()
+    X, y = noisy_classes()
     weights = np.random.default_rng(1).integers(0, 4, len(y)).astype(float)
     how = {"tol": 1e-7, **SETTINGS[settings]}
     here = MODELS[loss](**how).fit(X, y, weights)
@@ -51,9 +39,9 @@ def test_the_optimum_is_that_of_rows_in_memory(loss, settings):
     "shape", ["wide", "two rows", "constant columns", "zero rows", "twice", "far apart sizes", "separable", "far away"]
 )
 def test_odd_rows_reach_the_optimum_too(loss, shape):
-    X, y = problem(60, 3, seed=2)
+    X, y = noisy_classes(60, 3, seed=2)
     if shape == "wide":
-        X, y = problem(20, 80, seed=2)
+        X, y = noisy_classes(20, 80, seed=2)
     elif shape == "two rows":
         X, y = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([0, 1])
     elif shape == "constant columns":
@@ -74,7 +62,7 @@ def test_odd_rows_reach_the_optimum_too(loss, shape):
 
 
 def test_rows_in_single_precision_are_read_as_they_are():
-    X, y = problem(400, 5)
+    X, y = noisy_classes(400, 5)
     single = X.astype(np.float32)
     here, there = sx.LinearSVM(tol=1e-6).fit(single, y), sx.LinearSVM(tol=1e-6).fit(xp.asarray(single), y)
     assert brackets_meet(here, there)
@@ -82,7 +70,7 @@ def test_rows_in_single_precision_are_read_as_they_are():
 
 
 def test_predictions_stay_on_the_device():
-    X, y = problem(classes=3)
+    X, y = noisy_classes(classes=3)
     model = sx.LogisticRegression(multi_class="ovr").fit(xp.asarray(X), y)
     rows = xp.asarray(X)
     for method in ("decision_function", "predict_proba", "predict_log_proba", "predict"):
@@ -94,19 +82,19 @@ def test_predictions_stay_on_the_device():
 
 
 def test_labels_may_be_on_the_device_or_not():
-    X, y = problem()
+    X, y = noisy_classes()
     models = [sx.LogisticRegression().fit(xp.asarray(X), labels) for labels in (y, xp.asarray(y), xp.asarray(y - 7))]
     assert len({model.coef_.tobytes() for model in models}) == 1
     assert models[2].classes_.tolist() == [-7, -6]
 
 
 def test_the_same_rows_give_the_same_bits_again():
-    X, y = problem()
+    X, y = noisy_classes()
     assert len({sx.LinearSVM().fit(xp.asarray(X), y).coef_.tobytes() for _ in range(3)}) == 1
 
 
 def test_the_certificate_of_a_small_model_proves_its_objective_in_memory():
-    X, y = problem(80, 2)
+    X, y = noisy_classes(80, 2)
     model = sx.LinearSVM(tol=1e-6).fit(xp.asarray(X), y)
     proved = model.certificate_.objective
     assert proved.gap <= 1e-4 * proved.primal
@@ -115,7 +103,7 @@ def test_the_certificate_of_a_small_model_proves_its_objective_in_memory():
 
 def test_a_model_of_many_rows_keeps_nothing_for_each_row(monkeypatch):
     monkeypatch.setattr("separatrix.estimators.linear_svm._MOST_FETCHED", 100)
-    X, y = problem()
+    X, y = noisy_classes()
     model = sx.LinearSVM().fit(X, y)
     model.fit(xp.asarray(X), y)
     assert not hasattr(model, "dual_coef_")
@@ -125,14 +113,14 @@ def test_a_model_of_many_rows_keeps_nothing_for_each_row(monkeypatch):
 
 
 def test_a_model_file_holds_it(tmp_path):
-    X, y = problem(classes=3)
+    X, y = noisy_classes(classes=3)
     model = sx.LinearSVM().fit(xp.asarray(X), y)
     sx.save(model, tmp_path / "model.sx")
     assert (sx.load(tmp_path / "model.sx").predict(X) == model.predict(X)).all()
 
 
 def test_a_time_limit_leaves_a_model_with_its_gap():
-    X, y = problem()
+    X, y = noisy_classes()
     model = sx.LogisticRegression(tol=0.0, stop="time:1e-9").fit(xp.asarray(X), y)
     assert "time limit" in str(model.status_)
     assert 0 < model.duality_gap_ < np.inf
@@ -142,7 +130,7 @@ def test_a_time_limit_leaves_a_model_with_its_gap():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_run_that_is_cut_short_counts_its_iterations():
-    X, y = problem()
+    X, y = noisy_classes()
     assert str(sx.LinearSVM(max_iter=3).fit(xp.asarray(X), y).status_).startswith("stopped after 3 iterations: ")
 
 
@@ -152,7 +140,7 @@ class OutOfMemoryError(RuntimeError):
 
 @pytest.mark.parametrize("room", [256, 2])
 def test_too_little_memory_is_met_with_smaller_parts_and_then_with_a_sentence(monkeypatch, room):
-    X, y = problem()
+    X, y = noisy_classes()
     kept, sizes = array_rows.ArrayRows.times, []
 
     def times(rows, w):
@@ -177,7 +165,7 @@ def refused(model, X, y, **how):
     return lambda: model.fit(X, y, **how)
 
 
-X, Y = problem(20, 2)
+X, Y = noisy_classes(20, 2)
 BAD = {
     "learns from rows in memory only": refused(sx.Perceptron(), xp.asarray(X), Y),
     "C=inf needs rows in memory": refused(sx.LinearSVM(C=np.inf), xp.asarray(X), Y),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
+from brackets import brackets_meet
 from separatrix.svm.rowblocks import sharded, smoothing, tree
 from small_shards import MODELS, learned, problem
 
@@ -21,11 +22,6 @@ WEIGHTS[128:320] = 0.0  # whole shards among them
 def usual(loss, **how):
     """Return a model that takes no shards."""
     return MODELS[loss](warm_start=True, **how)
-
-
-def brackets_meet(one, other):
-    low = np.maximum(one.objective_ - one.duality_gap_, other.objective_ - other.duality_gap_)
-    return np.all(low <= np.minimum(one.objective_, other.objective_) * (1 + 1e-12))
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -112,13 +112,35 @@ def test_a_row_with_new_columns_that_is_refused_leaves_no_column():
     online = sx.stream(sx.Perceptron())
     for k in range(8):
         online.learn({"u": float(k), "v": float(k % 3)}, k % 2)
-    before = online.model.coef_.copy()
-    for bad, label in (({"new": np.nan}, 1), ({"new": None}, 1), ({"new": "7"}, 1), ({"new": 1.0}, None)):
-        with pytest.raises((ValueError, TypeError)):
-            online.learn(bad, label)
+    before = copy.deepcopy(online).model.coef_
+    bad = {"NaN in row 0": {"new": np.nan}, "a number belongs": {"new": None}, "missing label": {"new": 1.0}}
+    for message, row in bad.items():
+        with pytest.raises((ValueError, TypeError), match=message):
+            online.learn(row, None if message == "missing label" else 1)
+    with pytest.raises(ValueError, match="the row has '7' for 'new', where a number belongs"):
+        online.learn({"new": "7"}, 1)
     assert online.model.n_features_in_ == 2
     assert np.array_equal(online.model.coef_, before)
     assert online.learn({"new": 1.0, "u": 1.0}, 1).model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize("name", ["perceptron", "averaged, another rate", "arow"])
+def test_lists_may_follow_dicts_that_brought_columns(name):
+    rng = np.random.default_rng(0)
+    online, table = sx.stream(clone(MODELS[name])), clone(MODELS[name])
+    for k in range(12):
+        row = rng.normal(size=min(k // 2 + 1, 5))
+        online.learn(dict(zip("uvwxy", row.tolist(), strict=False)), k % 2)
+    table = copy.deepcopy(online.model)
+    online.learn({"z": 2.0, "u": 1.0}, 1)
+    row = rng.normal(size=6)
+    assert online.predict(row) == online.model.predict([row])[0]
+    table = copy.deepcopy(online.model)
+    for label in (0, 1, 1, 0):
+        row = rng.normal(size=6)
+        online.learn(row.tolist(), label)
+        table.partial_fit([row], [label])
+    assert same_bits(online.model, table)
 
 
 def test_a_voted_model_refuses_new_columns_and_goes_on():

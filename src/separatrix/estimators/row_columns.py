@@ -77,6 +77,8 @@ class Columns:
 
     def remove(self, names: Sequence[Any]) -> None:
         """Take back columns that were added last."""
+        if not names:
+            return
         self._forget()
         for name in names:
             del self._places[name]

@@ -177,6 +177,7 @@ class Stream(Generic[Model]):
         self._class_weights = weights
         self._ties_up, self._readout, self._stale = model.boundary != "negative", model.readout, True
         self._dense, self._filled = np.empty((_SAMPLE, self._engine.row.shape[1])), 0
+        self._roomy = False  # whether the engine has columns that no row had so far
         self._sparse: list[tuple[NDArray[np.int32], Floats]] = []
         return self._engine
 
@@ -208,21 +209,18 @@ class Stream(Generic[Model]):
         counted = weight * self._class_weights[code] if self._class_weights else weight
         x = _as_row(x)
         new = self._columns.new(x, self._width()) if isinstance(x, Mapping) else []
-        if new:
-            self._columns.add(new)
+        self._columns.add(new)
         try:
-            if self._columns.width > engine.row.shape[1] and isinstance(x, Mapping):
-                self._grow(engine)
             sparse, values, indices = self._placed(engine, x)
-            if not (
-                0.0 < counted < 1e50 and _core.dot(values, values) < _TAME and engine.advance(code, counted, sparse)
-            ):
-                self._learn_as_a_table(x, y, weight)
-                return
+            tame = 0.0 < counted < 1e50 and _core.dot(values, values) < _TAME
+            learned = tame and engine.advance(code, counted, sparse)
         except BaseException:
-            if new:
-                self._columns.remove(new)
+            self._columns.remove(new)
             raise
+        if not learned:
+            self._columns.remove(new)  # which are learned, or refused, together with the row
+            self._learn_as_a_table(x, y, weight)
+            return
         self._stale = True
         if indices is None:
             self._dense[self._filled] = values
@@ -234,9 +232,13 @@ class Stream(Generic[Model]):
 
     def _placed(self, engine: OneRow, x: Any) -> tuple[_core.Matrix | None, Floats, NDArray[np.int32] | None]:
         """Put a row where the engine reads it, or make a matrix of it where it is sparse; return its numbers too."""
-        width = engine.row.shape[1]
         if isinstance(x, Mapping):
-            return self._columns.matrix(x, width)
+            if self._columns.width > engine.row.shape[1]:
+                self._grow(engine)
+            return self._columns.matrix(x, engine.row.shape[1])
+        if self._roomy:
+            self._resize(engine, max(self._width(), self._columns.width))
+        width = engine.row.shape[1]
         if hasattr(x, "tocsr"):
             return _sparse_row(x, width)
         made = x if type(x) is np.ndarray else np.array(x)
@@ -250,19 +252,23 @@ class Stream(Generic[Model]):
 
     def _scores(self, engine: OneRow, x: Any) -> Floats | None:
         """Return the activations of a row; None where they must be asked of the model."""
+        sparse, values, _ = self._placed(engine, _as_row(x))
         if self._stale:
             self._coef, self._intercept = engine.reading(self._readout)
             self._stale = False
-        sparse, values, _ = self._placed(engine, _as_row(x))
         return engine.scores(self._coef, self._intercept, sparse) if _core.dot(values, values) < _TAME else None
 
     def _grow(self, engine: OneRow) -> None:
         """Make room for more columns, some ahead."""
-        self._note_sample()
         width = self._columns.width
-        room = width if self._model.__dict__.get("covariance") == "full" else max(width, 2 * engine.row.shape[1])
-        engine.resize(room)
-        self._dense = np.empty((_SAMPLE, room))
+        full = vars(self._model).get("covariance") == "full"
+        self._resize(engine, width if full else max(width, 2 * engine.row.shape[1]))
+        self._roomy = engine.row.shape[1] > width
+
+    def _resize(self, engine: OneRow, width: int) -> None:
+        self._note_sample()
+        engine.resize(width)
+        self._dense, self._roomy, self._stale = np.empty((_SAMPLE, width)), False, True
 
     def _close(self) -> None:
         """Put what was learned into the model."""
