@@ -46,9 +46,11 @@ def without_aliases(app: Any, what: str, name: str, member: Any, skip: bool, opt
 
 
 def write_studio(app: Any, problem: Exception | None) -> None:
-    """Put the studio beside the pages, which link to it."""
+    """Put the studio beside the pages, which link to it; not where the page about it is."""
     if problem is None and app.builder.format == "html":
-        (Path(app.outdir) / "studio.html").write_text(html(), encoding="utf-8")
+        page = Path(app.outdir) / "page" / "studio.html"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(html(), encoding="utf-8")
 
 
 def setup(app: Any) -> None:
